@@ -28,6 +28,12 @@ func (o Output[T]) Get(run *Run) (T, error) {
 	return zero, &UnknownError{Step: o.step, Output: o.name}
 }
 
+// From returns the value that the output got in the run that the report is
+// about, as [Output.Get] does.
+func (o Output[T]) From(report *Report) (T, error) {
+	return o.Get(&Run{runState: report.run})
+}
+
 // Step returns the id of the step that gives the output.
 func (o Output[T]) Step() string { return o.step }
 

@@ -1,0 +1,283 @@
+package planewright
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/planewright/planewright/internal/graph"
+)
+
+// Apply carries out a plan as it stands. It takes the locks of the plan's
+// stacks if there is anything to do. Right before a step writes, it looks
+// again: if the world, or the spec, is no longer what the plan shows, the step
+// fails with a [*StaleError] and nothing is guessed. A step that was unknown
+// in the plan is applied as what it turns out to be.
+//
+// A step's failure stops only the steps that need it. When the context ends
+// nothing more is started, what is being written is waited for, and the
+// report says of each step whether it is done, not tried or unknown.
+//
+// The report is never nil unless the plan is refused ([*BlockedError]); the
+// error is a [*RunError]. Stacks among the arguments are an error: the plan has its own.
+func Apply(ctx context.Context, plan *ExecutionPlan, options ...Option) (*Report, error) {
+	if err := plan.Err(); err != nil {
+		return nil, err
+	}
+	arguments := make([]Argument, 0, len(plan.stacks)+len(options)+1)
+	for _, s := range plan.stacks {
+		arguments = append(arguments, s)
+	}
+	for _, o := range options {
+		arguments = append(arguments, o)
+	}
+	e, err := newEngine(append(arguments, withTargetsOf(plan)))
+	if err != nil {
+		return nil, err
+	}
+	defer e.close()
+	if plan.run != nil {
+		e.run.takeOutputs(plan.run)
+	} else if _, err := e.loadInventories(ctx, plan); err != nil {
+		// A plan that was read holds no inventories; the world does.
+		return nil, err
+	}
+	a := newApplication(e, plan)
+	if !plan.HasChanges() {
+		return a.end(nil)
+	}
+	return a.end(a.underLock(ctx, nil))
+}
+
+func withTargetsOf(plan *ExecutionPlan) Option {
+	return optionFunc(func(c *config) { c.targets = plan.targets })
+}
+
+// application carries out one plan.
+type application struct {
+	*engine
+	plan   *ExecutionPlan
+	report *Report
+	// reports has one entry a step; while steps run, each touches only its own.
+	reports map[string]*StepReport
+}
+
+func newApplication(e *engine, plan *ExecutionPlan) *application {
+	a := &application{engine: e, report: &Report{Verb: "install", Started: time.Now()}, reports: map[string]*StepReport{}}
+	a.setPlan(plan)
+	return a
+}
+
+// setPlan makes plan the one to carry out. What was already done keeps its report.
+func (a *application) setPlan(plan *ExecutionPlan) {
+	a.plan = plan
+	a.report.Findings = plan.Findings()
+	for _, s := range plan.steps {
+		if r := a.reports[s.ID]; r == nil || r.Started.IsZero() {
+			a.reports[s.ID] = &StepReport{ID: s.ID, Title: s.Title, Cluster: s.Cluster, Action: s.Change.Action, Outcome: OutcomeNotTried, Reason: "the run ended before it"}
+		}
+	}
+}
+
+// underLock applies what the lock stands on, takes the lock, and applies the
+// rest. With replan it makes a new plan under the lock.
+func (a *application) underLock(ctx context.Context, replan func(context.Context) (*ExecutionPlan, error)) error {
+	steps := a.plan.bound()
+	unlocked := slices.DeleteFunc(slices.Clone(steps), func(s boundStep) bool { return !s.Unlocked })
+	if err := runError(ctx, unlocked, a.applySteps(ctx, unlocked)); err != nil {
+		return err
+	}
+	ctx, release, err := a.holdLocks(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if replan != nil {
+		plan, err := replan(ctx)
+		if err != nil {
+			return err
+		}
+		if err := plan.Err(); err != nil {
+			return err
+		}
+		a.setPlan(plan)
+		steps = plan.bound()
+	}
+	if err := a.saveInventories(ctx, func(i inventoryPlan) []InventoryEntry { return mergeInventory(i.loaded, i.desired) }); err != nil {
+		return err
+	}
+	rest := slices.DeleteFunc(slices.Clone(steps), func(s boundStep) bool { return s.Unlocked })
+	if err := runError(ctx, rest, a.applySteps(ctx, rest)); err != nil {
+		return err
+	}
+	// Only now is what was pruned forgotten.
+	return a.saveInventories(ctx, func(i inventoryPlan) []InventoryEntry { return i.desired })
+}
+
+// saveInventories writes the inventories that have to change.
+func (a *application) saveInventories(ctx context.Context, entries func(inventoryPlan) []InventoryEntry) error {
+	for n, i := range a.plan.inventory {
+		wanted := entries(i)
+		if !i.write || equalInventory(i.loaded, wanted) {
+			continue
+		}
+		id := i.stack.name + "/inventory"
+		attempts, err := a.retry(ctx, id, "", func(int) error { return i.stack.inventory.Save(ctx, wanted) })
+		if err != nil {
+			return &RunError{Failed: []*StepError{{Step: id, Op: OpApply, Attempts: attempts, Err: err}}, Cause: context.Cause(ctx)}
+		}
+		a.plan.inventory[n].loaded = wanted
+	}
+	return nil
+}
+
+func (a *application) applySteps(ctx context.Context, steps []boundStep) []graph.Result {
+	results := a.walk(ctx, steps, func(ctx context.Context, i int) error { return a.applyStep(ctx, steps[i]) })
+	for i, r := range results {
+		if report := a.reports[steps[i].ID]; r.State == graph.NotStarted {
+			report.Reason = "the run was stopped"
+			if r.Blocker != "" {
+				report.Reason = "needs " + r.Blocker + ", which failed"
+			}
+			a.run.emit(Event{Kind: EventFinished, Stack: steps[i].stack, Step: steps[i].ID, Title: steps[i].Title, Cluster: steps[i].Cluster,
+				Outcome: OutcomeNotTried, Message: report.Reason})
+		}
+	}
+	return results
+}
+
+// applyStep brings one step from what the plan saw to what it wants.
+func (a *application) applyStep(ctx context.Context, s boundStep) error {
+	planned, _ := a.plan.Step(s.ID)
+	report := a.reports[s.ID]
+	report.Started, report.Reason = time.Now(), ""
+	outcome, err := a.settle(ctx, s, planned.Change, report)
+	report.Ended, report.Outcome, report.Err = time.Now(), outcome, err
+	a.run.emit(Event{Kind: EventFinished, Stack: s.stack, Step: s.ID, Title: s.Title, Cluster: s.Cluster, Action: report.Action,
+		Outcome: outcome, Attempt: report.Attempts, Err: err})
+	return err
+}
+
+func (a *application) settle(ctx context.Context, s boundStep, planned Change, report *StepReport) (Outcome, error) {
+	if planned.Action == ActionNone && a.plan.run != nil {
+		// The check that found so also set the step's outputs.
+		return OutcomeUnchanged, nil
+	}
+	found, err := a.check(ctx, s)
+	if err != nil {
+		return OutcomeFailed, err
+	}
+	report.Action = found.Action
+	switch {
+	case found.Action == ActionNone:
+		return OutcomeUnchanged, nil
+	case found.Action == ActionBlocked:
+		return OutcomeFailed, &StepError{Step: s.ID, Cluster: s.Cluster, Op: OpCheck, Attempts: 1, Err: &BlockedError{Steps: []BlockedStep{{ID: s.ID, Reason: found.Reason}}}}
+	case found.Action == ActionUnknown:
+		return OutcomeFailed, &StepError{Step: s.ID, Cluster: s.Cluster, Op: OpCheck, Attempts: 1, Err: fmt.Errorf("%s: %w", found.Reason, ErrUnknown)}
+	case planned.Action != ActionUnknown && !sameChange(planned, found):
+		return OutcomeFailed, &StepError{Step: s.ID, Cluster: s.Cluster, Op: OpCheck, Attempts: 1, Err: &StaleError{Step: s.ID, Planned: planned, Found: found}}
+	}
+	a.run.emit(Event{Kind: EventStarted, Stack: s.stack, Step: s.ID, Title: s.Title, Cluster: s.Cluster, Action: found.Action, Message: found.Reason})
+	return a.write(ctx, s, found, report)
+}
+
+// sameChange reports whether what would be done now is what the plan shows.
+func sameChange(planned, found Change) bool {
+	return planned.Action == found.Action && planned.Fingerprint == found.Fingerprint &&
+		(len(planned.Diff) == 0 && len(found.Diff) == 0 || reflect.DeepEqual(planned.Diff, found.Diff))
+}
+
+// write applies and awaits a step, again if it fails and may succeed later.
+func (a *application) write(ctx context.Context, s boundStep, before Change, report *StepReport) (Outcome, error) {
+	timeout := s.Timeout
+	if timeout <= 0 {
+		timeout = a.config.stepTimeout
+	}
+	limited, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("%w after %s", ErrTimeout, timeout))
+	defer cancel()
+	op := OpApply
+	attempts, err := a.retry(limited, s.ID, s.Cluster, func(attempt int) error {
+		if attempt > 1 {
+			// The attempt before may have got through; what it changed is not a stale plan.
+			if again, err := s.Check(limited, a.view(s.ID)); err != nil {
+				return err
+			} else if again.Action == ActionBlocked {
+				return &BlockedError{Steps: []BlockedStep{{ID: s.ID, Reason: again.Reason}}}
+			} else if again.Action == ActionNone {
+				return a.await(limited, s, &op)
+			}
+		}
+		op = OpApply
+		if s.Apply != nil {
+			if err := s.Apply(limited, a.view(s.ID)); err != nil {
+				return err
+			}
+		}
+		return a.await(limited, s, &op)
+	})
+	report.Attempts = attempts
+	if err == nil {
+		return OutcomeDone, nil
+	}
+	failed := &StepError{Step: s.ID, Cluster: s.Cluster, Op: op, Attempts: attempts, Err: withCause(limited, err)}
+	if ctx.Err() != nil {
+		return a.lookAgain(ctx, s, before, failed, report)
+	}
+	return OutcomeFailed, failed
+}
+
+func (a *application) await(ctx context.Context, s boundStep, op *string) error {
+	if s.Await == nil {
+		return nil
+	}
+	*op = OpAwait
+	return s.Await(ctx, a.view(s.ID))
+}
+
+// withCause adds why a context ended to an error that only says that it did.
+func withCause(ctx context.Context, err error) error {
+	cause := context.Cause(ctx)
+	if cause == nil || errors.Is(err, cause) || !errors.Is(err, ctx.Err()) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", cause, err)
+}
+
+// lookAgain finds out what became of a step that was cut off: done, not
+// begun, or not to be told.
+func (a *application) lookAgain(ctx context.Context, s boundStep, before Change, failed *StepError, report *StepReport) (Outcome, error) {
+	again, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	now, err := s.Check(again, a.view(s.ID))
+	switch {
+	case err != nil:
+		return OutcomeUnknown, failed
+	case now.Action == ActionNone:
+		if failed.Op == OpAwait {
+			report.Reason = "written, not waited for"
+		}
+		return OutcomeDone, nil
+	case sameChange(before, now):
+		report.Reason = "stopped before it wrote anything"
+		return OutcomeNotTried, failed
+	}
+	return OutcomeUnknown, failed
+}
+
+// end completes the report.
+func (a *application) end(err error) (*Report, error) {
+	r := a.report
+	for _, s := range a.plan.steps {
+		step := a.reports[s.ID]
+		if s.Change.Action == ActionNone && step.Started.IsZero() && err == nil {
+			step.Outcome, step.Reason = OutcomeUnchanged, ""
+		}
+		r.Steps = append(r.Steps, *step)
+	}
+	r.finish(a.run)
+	return r, err
+}
