@@ -1,0 +1,3 @@
+package live
+
+type objects struct{ c *connection }
