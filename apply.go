@@ -139,7 +139,7 @@ func (a *application) applySteps(ctx context.Context, steps []boundStep) []graph
 	for i, r := range results {
 		if report := a.reports[steps[i].ID]; r.State == graph.NotStarted {
 			report.Reason = "the run was stopped"
-			if r.Blocker != "" {
+			if r.Blocker != "" && ctx.Err() == nil {
 				report.Reason = "needs " + r.Blocker + ", which failed"
 			}
 			a.run.emit(Event{Kind: EventFinished, Stack: steps[i].stack, Step: steps[i].ID, Title: steps[i].Title, Cluster: steps[i].Cluster,
@@ -203,7 +203,7 @@ func (a *application) write(ctx context.Context, s boundStep, before Change, rep
 	attempts, err := a.retry(limited, s.ID, s.Cluster, func(attempt int) error {
 		if attempt > 1 {
 			// The attempt before may have got through; what it changed is not a stale plan.
-			if again, err := s.Check(limited, a.view(s.ID)); err != nil {
+			if again, err := a.checkOnce(limited, s); err != nil {
 				return err
 			} else if again.Action == ActionBlocked {
 				return &BlockedError{Steps: []BlockedStep{{ID: s.ID, Reason: again.Reason}}}
@@ -252,7 +252,7 @@ func withCause(ctx context.Context, err error) error {
 func (a *application) lookAgain(ctx context.Context, s boundStep, before Change, failed *StepError, report *StepReport) (Outcome, error) {
 	again, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	now, err := s.Check(again, a.view(s.ID))
+	now, err := a.checkOnce(again, s)
 	switch {
 	case err != nil:
 		return OutcomeUnknown, failed

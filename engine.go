@@ -177,20 +177,28 @@ func (e *engine) retry(ctx context.Context, id, cluster string, f func(attempt i
 	return e.config.backoff.Retry(ctx, retryable, onRetry, f)
 }
 
-// check runs a step's check, again if it fails and may succeed later. What
-// is not known yet is a change, not an error.
+// check runs a step's check, again if it fails and may succeed later.
 func (e *engine) check(ctx context.Context, s boundStep) (Change, error) {
 	var change Change
 	attempts, err := e.retry(ctx, s.ID, s.Cluster, func(int) error {
 		var err error
-		change, err = s.Check(ctx, e.view(s.ID))
+		change, err = e.checkOnce(ctx, s)
 		return err
 	})
+	if err != nil {
+		return Change{}, &StepError{Step: s.ID, Cluster: s.Cluster, Op: OpCheck, Attempts: attempts, Err: err}
+	}
+	return change, nil
+}
+
+// checkOnce runs a step's check. What is not known yet is a change, not an error.
+func (e *engine) checkOnce(ctx context.Context, s boundStep) (Change, error) {
+	change, err := s.Check(ctx, e.view(s.ID))
 	if unknown, ok := errors.AsType[*UnknownError](err); ok {
 		return Change{Action: ActionUnknown, Reason: unknown.Error()}, nil
 	}
 	if err != nil {
-		return Change{}, &StepError{Step: s.ID, Cluster: s.Cluster, Op: OpCheck, Attempts: attempts, Err: err}
+		return Change{}, err
 	}
 	change.Action = cmp.Or(change.Action, ActionNone)
 	for i := range change.Findings {

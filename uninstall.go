@@ -118,7 +118,7 @@ func (u *removal) takeAway(ctx context.Context, s boundStep) error {
 		}
 		return s.Undo(ctx, u.view(s.ID))
 	}
-	change, err := s.Check(ctx, u.view(s.ID))
+	change, err := u.checkOnce(ctx, s)
 	if err != nil || change.Action != ActionDelete {
 		return err
 	}
