@@ -165,9 +165,9 @@ func (t *tree) step(n *treeNode, branch, indent string) {
 	columns := []string{string(c.Action), n.step.Title, n.step.Cluster}
 	t.lines = append(t.lines, treeLine{label: branch + c.Action.mark() + " " + n.name, columns: columns})
 	if len(n.children) > 0 {
-		indent += "│  "
+		indent += "│ "
 	} else {
-		indent += "   "
+		indent += "  "
 	}
 	if c.Reason != "" {
 		t.lines = append(t.lines, treeLine{label: indent + "  " + c.Reason})
