@@ -45,7 +45,8 @@ func Find(o Options) (Binaries, error) {
 
 // Build returns the executables of the control plane, and builds them first
 // where no earlier call has. Builds in several processes wait for each other.
-// A build that fails or is cancelled leaves nothing behind but the go tool's own cache.
+// A build that fails or is cancelled leaves nothing behind but the go tool's own
+// cache. The folders of other versions stay; they can be deleted at any time.
 func Build(ctx context.Context, o Options) (Binaries, error) {
 	b, err := Find(o)
 	if !errors.Is(err, ErrNotBuilt) {
@@ -74,7 +75,17 @@ func Build(ctx context.Context, o Options) (Binaries, error) {
 		return b, nil
 	}
 
-	work, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+".tmp-")
+	// Whoever holds the lock is the only one to build this: what a build that was
+	// killed has left is nobody's.
+	temporary := filepath.Base(dir) + ".tmp-"
+	left, err := filepath.Glob(filepath.Join(filepath.Dir(dir), temporary+"*"))
+	for _, abandoned := range left {
+		err = errors.Join(err, os.RemoveAll(abandoned))
+	}
+	if err != nil {
+		return Binaries{}, fmt.Errorf("remove what an earlier build has left: %w", err)
+	}
+	work, err := os.MkdirTemp(filepath.Dir(dir), temporary)
 	if err != nil {
 		return Binaries{}, fmt.Errorf("make a folder to build in: %w", err)
 	}

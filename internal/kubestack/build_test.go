@@ -84,9 +84,12 @@ func TestBuildAgainWhenIncomplete(t *testing.T) {
 	require.NoError(t, os.Remove(bin.Path(Helm)))
 	_, err = Find(options)
 	require.ErrorIs(t, err, ErrNotBuilt)
+	abandoned := bin.Dir + ".tmp-1"
+	require.NoError(t, os.Mkdir(abandoned, 0o755))
 
 	_, err = Build(context.Background(), options)
 	require.NoError(t, err)
+	require.NoDirExists(t, abandoned)
 	built, err := os.ReadFile(calls)
 	require.NoError(t, err)
 	require.Equal(t, "build\nbuild\n", string(built))

@@ -60,6 +60,9 @@ func (c *cluster) start(ctx context.Context) error {
 	if err := c.createNodes(ctx); err != nil {
 		return err
 	}
+	if err := c.createStorageClass(ctx); err != nil {
+		return err
+	}
 
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return controllerManager.await(ctx, c.defaultServiceAccount) })
@@ -143,8 +146,8 @@ func (c *cluster) startClient(p Program, pair keyPair, flags ...string) (*proces
 // startKwok starts the fake kubelets.
 func (c *cluster) startKwok() (*process, error) {
 	own := c.path("stages.yaml")
-	if err := os.WriteFile(own, imagePullBackOffStages, 0o600); err != nil {
-		return nil, fmt.Errorf("write kwok's stages: %w", err)
+	if err := writeOwnStages(own); err != nil {
+		return nil, err
 	}
 	return c.startClient(Kwok, c.credentials.kwok,
 		"--manage-all-nodes",

@@ -43,8 +43,10 @@
 // Job's pod succeeds at once, so readiness proves scheduling, RBAC, admission and
 // schemas, and not that an image works. Hence there are no logs, no exec and no
 // port forwarding, webhooks and aggregated APIs that are served by pods never
-// answer, and a LoadBalancer Service gets no address. A pod with an image whose
-// name contains [NeverPulls] stays in ImagePullBackOff, as a test of a time-out needs.
+// answer, and a LoadBalancer Service gets no address. A claim of the default
+// StorageClass, standard, gets a volume that exists in name only. A pod with an image
+// whose name contains [NeverPulls] stays in ImagePullBackOff, as a test of a time-out
+// needs.
 //
 // # Lifetime
 //

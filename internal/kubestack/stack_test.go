@@ -14,6 +14,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -42,6 +43,7 @@ func TestStack(t *testing.T) {
 		t.Run("certificates stay in their cluster", func(t *testing.T) { t.Parallel(); testCertificates(t, stack) })
 		t.Run("deployment becomes available", func(t *testing.T) { t.Parallel(); testDeployment(t, stack) })
 		t.Run("image never pulls", func(t *testing.T) { t.Parallel(); testNeverPulls(t, stack) })
+		t.Run("claim gets a volume", func(t *testing.T) { t.Parallel(); testVolume(t, stack) })
 		t.Run("namespace goes", func(t *testing.T) { t.Parallel(); testNamespace(t, stack) })
 	})
 	t.Run("pause and resume", func(t *testing.T) { testPause(t, stack) })
@@ -282,6 +284,34 @@ func testNeverPulls(t *testing.T, stack *Stack) {
 	require.NoError(t, client.AppsV1().Deployments("default").Delete(t.Context(), "stuck", metav1.DeleteOptions{}))
 	eventually(t, func(ctx context.Context) error {
 		_, err := client.CoreV1().Pods("default").Get(ctx, pod.Name, metav1.GetOptions{})
+		return gone(err)
+	})
+}
+
+func testVolume(t *testing.T, stack *Stack) {
+	client := admin(t, stack, "alpha")
+	claim, err := client.CoreV1().PersistentVolumeClaims("default").Create(t.Context(), &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Name: "data"},
+		Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+		},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	eventually(t, func(ctx context.Context) error {
+		claim, err = client.CoreV1().PersistentVolumeClaims("default").Get(ctx, "data", metav1.GetOptions{})
+		if err == nil && claim.Status.Phase != corev1.ClaimBound {
+			err = fmt.Errorf("the claim is %s", claim.Status.Phase)
+		}
+		return err
+	})
+	volume, err := client.CoreV1().PersistentVolumes().Get(t.Context(), claim.Spec.VolumeName, metav1.GetOptions{})
+	require.NoError(t, err)
+	require.Equal(t, resource.MustParse("1Gi"), volume.Spec.Capacity[corev1.ResourceStorage])
+
+	require.NoError(t, client.CoreV1().PersistentVolumeClaims("default").Delete(t.Context(), "data", metav1.DeleteOptions{}))
+	eventually(t, func(ctx context.Context) error {
+		_, err := client.CoreV1().PersistentVolumes().Get(ctx, volume.Name, metav1.GetOptions{})
 		return gone(err)
 	})
 }

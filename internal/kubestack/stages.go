@@ -3,10 +3,10 @@ package kubestack
 import (
 	"bytes"
 	"context"
-	_ "embed"
+	"embed"
 	"fmt"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 )
 
@@ -17,12 +17,12 @@ const NeverPulls = "never-pulls.invalid"
 
 // The stages of this package's own, in addition to those that kwok brings.
 //
-//go:embed image-pull-backoff.yaml
-var imagePullBackOffStages []byte
+//go:embed stages
+var ownStages embed.FS
 
 // kwokStageFiles returns the files of the kwok module that describe how nodes
-// become ready and stay so, how pods run, complete and go, and how volumes are
-// provisioned. kwok does nothing without them and its executable does not carry them.
+// become ready and stay so and how pods run, complete and go. kwok does nothing
+// without them, and its executable does not carry them.
 func kwokStageFiles() []string {
 	return []string{
 		"kustomize/stage/node/fast/node-initialize.yaml",
@@ -40,9 +40,19 @@ func writeStages(ctx context.Context, tool goTool, file string) error {
 	if err != nil {
 		return err
 	}
+	return joinFiles(file, os.DirFS(strings.TrimSpace(dir)), kwokStageFiles()...)
+}
+
+// writeOwnStages writes this package's stages to one file.
+func writeOwnStages(file string) error {
+	return joinFiles(file, ownStages, "stages/image-pull-backoff.yaml", "stages/volumes.yaml")
+}
+
+// joinFiles writes YAML files, as several documents, to one.
+func joinFiles(file string, from fs.FS, names ...string) error {
 	var all [][]byte
-	for _, name := range kwokStageFiles() {
-		content, err := os.ReadFile(filepath.Join(strings.TrimSpace(dir), filepath.FromSlash(name)))
+	for _, name := range names {
+		content, err := fs.ReadFile(from, name)
 		if err != nil {
 			return fmt.Errorf("read a stage of kwok: %w", err)
 		}
