@@ -1,0 +1,58 @@
+# What a person and CI run, under the same names. `make test` is all of it.
+
+GO ?= go
+BIN := $(CURDIR)/bin
+MODULES := . internal/kubestack e2e bench
+# The real control plane and whatever runs on it are built without cgo and
+# with -trimpath, so that all of it shares one build cache.
+PLAIN := CGO_ENABLED=0 GOFLAGS=-trimpath
+
+.PHONY: test lint unit e2e bench cluster vuln apidiff tidy golden clean
+
+# Everything that must hold before a change lands.
+test: lint vuln unit e2e
+
+# Formatting, vet, linters, and go.mod files that say what is used.
+lint: $(BIN)/golangci-lint
+	@files=$$(gofmt -l .); test -z "$$files" || { echo "gofmt would change:"; echo "$$files"; exit 1; }
+	@for m in $(MODULES); do echo "lint $$m"; (cd $$m && $(GO) mod tidy -diff && $(GO) vet ./... && $(BIN)/golangci-lint run --config $(CURDIR)/.golangci.yml ./...) || exit 1; done
+
+# The library on its fakes, with the race detector.
+unit:
+	$(GO) test -race -shuffle=on ./...
+
+# The contract suites and the examples on real API servers.
+e2e:
+	cd internal/kubestack && $(PLAIN) $(GO) test ./...
+	cd e2e && $(PLAIN) $(GO) test -timeout 30m ./...
+
+bench:
+	cd bench && $(PLAIN) $(GO) test -run '^$$' -bench . -benchtime 3x ./...
+
+# Real clusters for people, until interrupted: make cluster CLUSTERS=main,dp-1
+CLUSTERS ?= main
+cluster:
+	cd internal/kubestack && $(PLAIN) $(GO) run ./cmd/kubestack up -clusters $(CLUSTERS)
+
+# Known vulnerabilities that the code reaches. Those of the standard library
+# go away with the next Go release and only warn.
+vuln: $(BIN)/govulncheck
+	.ci/vuln $(BIN)
+
+# What changed in the public interface since the last release.
+apidiff: $(BIN)/apidiff
+	.ci/apidiff $(BIN)
+
+tidy:
+	for m in $(MODULES) internal/tools; do (cd $$m && $(GO) mod tidy) || exit 1; done
+
+# Rewrite the golden files; look at the difference before you commit it.
+golden:
+	$(GO) test ./... -update
+
+clean:
+	rm -rf bin out
+
+$(BIN)/golangci-lint $(BIN)/govulncheck $(BIN)/apidiff: internal/tools/go.sum
+	cd internal/tools && $(PLAIN) $(GO) build -o $(BIN)/ $$($(GO) list -tags tools -f '{{join .Imports " "}}' .)
+	@touch $(BIN)/golangci-lint $(BIN)/govulncheck $(BIN)/apidiff
