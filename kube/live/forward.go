@@ -1,0 +1,3 @@
+package live
+
+type forwarder struct{ c *connection }

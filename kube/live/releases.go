@@ -1,0 +1,3 @@
+package live
+
+type releases struct{ c *connection }
