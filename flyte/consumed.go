@@ -1,0 +1,196 @@
+package flyte
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/planewright/planewright"
+)
+
+// unread returns the raw values that no template of the chart reads.
+func unread(raw map[string]any, facts Chart) []valuePath {
+	if len(facts.Values) == 0 {
+		return nil
+	}
+	var paths []valuePath
+	for _, leaf := range leaves(raw) {
+		if len(leaf.path) == 0 {
+			continue
+		}
+		read := slices.ContainsFunc(facts.Values, func(v ChartValue) bool {
+			known := splitPath(v.Path)
+			return leaf.path.within(known) || known.within(leaf.path)
+		})
+		if !read {
+			paths = append(paths, leaf.path)
+		}
+	}
+	return paths
+}
+
+// nearest returns up to three values of the chart whose paths are most like
+// the given one, the likest first; none if nothing is like it.
+func nearest(path valuePath, facts Chart) []string {
+	text := path.String()
+	type candidate struct {
+		path string
+		far  int
+	}
+	var candidates []candidate
+	for _, v := range facts.Values {
+		far := distance(text, v.Path)
+		known := splitPath(v.Path)
+		if known[len(known)-1] == path[len(path)-1] {
+			// The right key in the wrong place.
+			far = min(far, 4)
+		}
+		if far <= max(len(text), len(v.Path))/3 {
+			candidates = append(candidates, candidate{v.Path, far})
+		}
+	}
+	slices.SortFunc(candidates, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.far, b.far), cmp.Compare(a.path, b.path))
+	})
+	var paths []string
+	for _, c := range candidates[:min(3, len(candidates))] {
+		paths = append(paths, c.path)
+	}
+	return paths
+}
+
+// distance is the Levenshtein distance of two texts: how many letters have to
+// be put in, taken out or changed.
+func distance(a, b string) int {
+	previous := make([]int, len(b)+1)
+	for j := range previous {
+		previous[j] = j
+	}
+	current := make([]int, len(b)+1)
+	for i := range len(a) {
+		current[0] = i + 1
+		for j := range len(b) {
+			change := previous[j]
+			if a[i] != b[j] {
+				change++
+			}
+			current[j+1] = min(change, previous[j+1]+1, current[j]+1)
+		}
+		previous, current = current, previous
+	}
+	return previous[len(b)]
+}
+
+// rawFindings tells of raw values that do nothing, or not what they seem to.
+func (d Deployment) rawFindings(facts Chart) []planewright.Finding {
+	raw := d.rawLayer()
+	var findings []planewright.Finding
+	for _, path := range unread(raw, facts) {
+		severity := planewright.SeverityWarning
+		if d.strict {
+			severity = planewright.SeverityError
+		}
+		fix := "leave it out"
+		if near := nearest(path, facts); len(near) > 0 {
+			fix = "did you mean " + joinOr(near) + "? Otherwise leave it out"
+		}
+		findings = append(findings, planewright.Finding{
+			Severity: severity,
+			Code:     CodeUnreadValue,
+			Cause:    fmt.Sprintf("the raw value %s is read by no template of chart %s %s", path, facts.Name, facts.Version),
+			Fix:      fix,
+		})
+	}
+	for _, trap := range facts.Traps {
+		if _, ok := valueAt(raw, trap.Path); ok && !trap.Error {
+			findings = append(findings, planewright.Finding{
+				Severity: planewright.SeverityWarning,
+				Code:     CodeTrap,
+				Cause:    fmt.Sprintf("the raw value %s: %s", trap.Path, trap.Cause),
+				Fix:      trap.Fix,
+			})
+		}
+	}
+	return findings
+}
+
+// templateFindings looks at the resource templates as they come out of all
+// layers, for what the typed ones alone do not show.
+func (d Deployment) templateFindings(merged map[string]any) []planewright.Finding {
+	value, _ := valueAt(merged, "clusterResourceTemplates.inline")
+	templates, _ := asMap(value)
+	variables := customDataOf(merged)
+	var findings []planewright.Finding
+	for _, leaf := range leaves(templates) {
+		text, ok := leaf.value.(string)
+		if !ok || len(leaf.path) != 1 {
+			continue
+		}
+		for _, problem := range checkTemplate(text, d.domainsOf(merged), variables) {
+			findings = append(findings, planewright.Finding{
+				Severity: planewright.SeverityError,
+				Code:     CodeResourceTemplate,
+				Cause:    fmt.Sprintf("the resource template %s: %s%s", leaf.path[0], quoted(problem.value), problem.rule),
+				Fix:      problem.fix,
+			})
+		}
+	}
+	return findings
+}
+
+func quoted(text string) string {
+	if text == "" {
+		return ""
+	}
+	return fmt.Sprintf("%q: ", text)
+}
+
+// domainsOf returns the domains that the merged values give to flyteadmin.
+func (d Deployment) domainsOf(merged map[string]any) []string {
+	value, ok := valueAt(merged, "configuration.inline.domains")
+	list, isList := value.([]any)
+	if !ok || !isList {
+		return d.Domains()
+	}
+	var domains []string
+	for _, item := range list {
+		if m, ok := asMap(item); ok {
+			if id, ok := m["id"].(string); ok {
+				domains = append(domains, id)
+			}
+		}
+	}
+	return domains
+}
+
+// customDataOf reads the variables by domain out of the merged values, in
+// either of the forms that flyteadmin takes.
+func customDataOf(merged map[string]any) map[string]map[string]string {
+	value, _ := valueAt(merged, "configuration.inline.cluster_resources.customData")
+	variables := map[string]map[string]string{}
+	for domain, data := range pairs(value) {
+		variables[domain] = map[string]string{}
+		for name, source := range pairs(data) {
+			m, _ := asMap(source)
+			text, _ := m["value"].(string)
+			variables[domain][name] = text
+		}
+	}
+	return variables
+}
+
+// pairs returns the entries of a map, or of a list of maps.
+func pairs(value any) map[string]any {
+	if m, ok := asMap(value); ok {
+		return m
+	}
+	out := map[string]any{}
+	list, _ := value.([]any)
+	for _, item := range list {
+		m, _ := asMap(item)
+		for key, v := range m {
+			out[key] = v
+		}
+	}
+	return out
+}

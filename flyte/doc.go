@@ -1,0 +1,2 @@
+// Package flyte describes Flyte deployments as values and turns them into steps.
+package flyte

@@ -1,0 +1,46 @@
+package flyte
+
+// The codes of the findings that this package makes. They are stable, so that
+// programs can tell findings apart.
+const (
+	// CodePlaceholder: a rendered object holds a placeholder of the chart's values.
+	CodePlaceholder = "placeholder-left"
+	// CodeUnreadValue: a raw value is read by no template.
+	CodeUnreadValue = "value-unread"
+	// CodeTrap: a raw value does not do what it seems to.
+	CodeTrap = "value-trap"
+	// CodeResourceTemplate: flyteadmin would trip over a resource template.
+	CodeResourceTemplate = "resource-template"
+	// CodeChartUnpinned: the chart could not be compared with its published digest.
+	CodeChartUnpinned = "chart-unpinned"
+	// CodeOtherFlyte: another Flyte is, or may be, in the way.
+	CodeOtherFlyte = "other-flyte"
+	// CodeOtherChart: the release is of another chart, or of another Flyte.
+	CodeOtherChart = "release-of-other-chart"
+	// CodeDowngrade: the release is of a newer chart.
+	CodeDowngrade = "downgrade"
+	// CodeDeletes: the upgrade deletes objects that hold data.
+	CodeDeletes = "upgrade-deletes"
+	// CodeKept: something that is no longer wanted stays.
+	CodeKept = "kept"
+	// CodeServerVersion: the API server is too old.
+	CodeServerVersion = "server-version"
+	// CodeDenied: a permission is missing.
+	CodeDenied = "permission-denied"
+	// CodeNodes: no node can run Flyte.
+	CodeNodes = "no-usable-node"
+	// CodeSecretMissing: a Secret that is referred to, or its key, does not exist.
+	CodeSecretMissing = "secret-missing"
+	// CodeNotInstalled: the release does not exist.
+	CodeNotInstalled = "not-installed"
+	// CodeReleaseStatus: the release is not deployed.
+	CodeReleaseStatus = "release-status"
+	// CodeWorkload: a workload is not ready.
+	CodeWorkload = "workload-not-ready"
+	// CodeService: a Service or one of its ports is missing.
+	CodeService = "service-missing"
+	// CodeWebhook: the webhook that gives tasks their secrets is not registered.
+	CodeWebhook = "webhook-missing"
+	// CodeHealth: Flyte's health check.
+	CodeHealth = "health"
+)

@@ -1,0 +1,68 @@
+package flyte
+
+import (
+	"fmt"
+
+	"github.com/planewright/planewright"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// Project is a Flyte project that exists from the start. Flyte makes a
+// namespace "<project>-<domain>" for each project and domain.
+type Project struct {
+	name, description string
+}
+
+// NewProject names a project. The name is a DNS label, and short enough for
+// "<name>-<domain>" to be one too.
+func NewProject(name string) Project { return Project{name: name} }
+
+// WithDescription sets what the console shows; by default "<name> project".
+func (p Project) WithDescription(description string) Project {
+	p.description = description
+	return p
+}
+
+// DefaultDomains returns the domains of a deployment that names none:
+// development, staging and production.
+func DefaultDomains() []string { return []string{"development", "staging", "production"} }
+
+// projectNamespace is the namespace that flyteadmin makes for a project's domain.
+func projectNamespace(project, domain string) string { return project + "-" + domain }
+
+// maxDescription is the longest description that flyteadmin takes.
+const maxDescription = 300
+
+func (d Deployment) validateProjects(p *planewright.Problems) {
+	seen := map[string]bool{}
+	for i, domain := range d.Domains() {
+		path := fmt.Sprintf("domains[%d]", i)
+		if errs := validation.IsDNS1123Label(domain); len(errs) > 0 {
+			p.Add(path, domain, "a domain is part of a namespace's name: lower-case letters, digits and hyphens", "rename the domain")
+		}
+		if seen[domain] {
+			p.Add(path, domain, "a domain is named once", "leave it out here")
+		}
+		seen[domain] = true
+	}
+	clear(seen)
+	for i, project := range d.projects {
+		path := fmt.Sprintf("projects[%d]", i)
+		if errs := validation.IsDNS1123Label(project.name); len(errs) > 0 {
+			p.Add(path+".name", project.name, "a project is part of a namespace's name: lower-case letters, digits and hyphens", "rename the project")
+			continue
+		}
+		if seen[project.name] {
+			p.Add(path+".name", project.name, "a project is named once", "leave it out here")
+		}
+		seen[project.name] = true
+		if len(project.description) > maxDescription {
+			p.Add(path+".description", "", fmt.Sprintf("a description has at most %d characters", maxDescription), "shorten it")
+		}
+		for _, domain := range d.Domains() {
+			if namespace := projectNamespace(project.name, domain); len(namespace) > validation.DNS1123LabelMaxLength {
+				p.Add(path+".name", project.name, fmt.Sprintf("its namespace %s would have more than %d characters", namespace, validation.DNS1123LabelMaxLength), "shorten the project's or the domain's name")
+			}
+		}
+	}
+}

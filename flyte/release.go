@@ -1,0 +1,359 @@
+package flyte
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/planewright/planewright"
+	"github.com/planewright/planewright/kube"
+	"k8s.io/apimachinery/pkg/util/version"
+	"sigs.k8s.io/yaml"
+)
+
+// releaseStep installs the chart.
+type releaseStep struct{ binding }
+
+func (s releaseStep) object() planewright.Object {
+	return planewright.Object{Cluster: s.cluster.Name, APIVersion: planewright.ReleaseAPIVersion, Kind: planewright.ReleaseKind, Namespace: s.namespace, Name: s.release}
+}
+
+func (s releaseStep) step(needs []string) planewright.Step {
+	return planewright.Step{
+		ID:      s.binding.step("release"),
+		Title:   fmt.Sprintf("Helm release %s/%s of %s %s", s.namespace, s.release, s.facts.Name, s.facts.Version),
+		Cluster: s.cluster.Name,
+		Needs:   needs,
+		Objects: []planewright.Object{s.object()},
+		Check:   s.check,
+		Apply:   s.apply,
+		Await:   s.await,
+		Verify:  s.verify,
+		Undo:    s.undo,
+		Render:  s.render,
+	}
+}
+
+// chart loads the chart and checks that it is the one that is meant.
+func (s releaseStep) chart(ctx context.Context) (*kube.Chart, error) {
+	chart, err := s.charts.Chart(ctx, s.facts.ref())
+	if err != nil {
+		return nil, fmt.Errorf("chart %s %s: %w", s.facts.Name, s.facts.Version, err)
+	}
+	refuse := func(format string, args ...any) error {
+		return fmt.Errorf("chart %s %s: the chart that was found %s: %w", s.facts.Name, s.facts.Version, fmt.Sprintf(format, args...), planewright.ErrInvalid)
+	}
+	switch {
+	case chart.Name() != s.facts.Name:
+		return nil, refuse("is called %s; give the Env a source that has %s", chart.Name(), s.facts.Name)
+	case isFlyte2(chart):
+		return nil, refuse("is %s, of Flyte 2, which is another product under the same name; give the Env a source that has the version", chart.Version())
+	case chart.Version() != s.facts.Version:
+		return nil, refuse("is %s; give the Env a source that has the version, or make a flyte.Version of it", chart.Version())
+	case s.facts.Digest != "" && chart.Digest() != "" && chart.Digest() != s.facts.Digest:
+		return nil, refuse("has the digest %s, and %s is expected; if it was packed again, use WithoutDigests of the version", chart.Digest(), s.facts.Digest)
+	}
+	return chart, nil
+}
+
+// isFlyte2 tells the two products apart that are published under one chart
+// name: by the version, or else by how the database is configured.
+func isFlyte2(chart *kube.Chart) bool {
+	if major(chart.Version()) != "1" && major(chart.Version()) != "0" {
+		return true
+	}
+	values, err := chartFile(chart, "values.yaml")
+	if err != nil {
+		return false
+	}
+	_, ok := valueAt(values, "configuration.database.postgres")
+	return ok
+}
+
+// build makes the release, and says what its values are made of.
+func (s releaseStep) build(ctx context.Context, revisions revisions) (kube.Release, layers, error) {
+	chart, err := s.chart(ctx)
+	if err != nil {
+		return kube.Release{}, layers{}, err
+	}
+	l, err := s.layer(chart, s.facts, revisions)
+	if err != nil {
+		return kube.Release{}, layers{}, err
+	}
+	return kube.Release{
+		Name:           s.release,
+		Namespace:      s.namespace,
+		Chart:          chart,
+		Values:         l.merged,
+		Owner:          s.owner(),
+		Adopt:          s.adopt,
+		RecoverPending: s.recoverPending,
+	}, l, nil
+}
+
+// current builds the release for this run, with the revisions that its Secrets have.
+func (s releaseStep) current(ctx context.Context, run *planewright.Run) (kube.Release, layers, error) {
+	var r revisions
+	var err error
+	if s.database.owned() {
+		if r.database, err = s.databaseRevision.Get(run); err != nil {
+			return kube.Release{}, layers{}, err
+		}
+	}
+	if s.storage.keyed() {
+		if r.storage, err = s.storageRevision.Get(run); err != nil {
+			return kube.Release{}, layers{}, err
+		}
+	}
+	return s.build(ctx, r)
+}
+
+func (s releaseStep) check(ctx context.Context, run *planewright.Run) (planewright.Change, error) {
+	release, l, err := s.current(ctx, run)
+	if err != nil {
+		return planewright.Change{}, err
+	}
+	plan, err := s.cluster.Releases.Plan(ctx, release)
+	if err != nil {
+		return planewright.Change{}, err
+	}
+	findings := s.chartFindings(release.Chart)
+	findings = append(findings, s.rawFindings(s.facts)...)
+	findings = append(findings, s.templateFindings(l.merged)...)
+	findings = append(findings, placeholderFindings(s.cluster.Name, plan.Objects, l.merged, l.defaults)...)
+	history, err := s.historyFindings(ctx, plan)
+	if err != nil {
+		return planewright.Change{}, err
+	}
+	return planewright.Change{
+		Action:      plan.Action,
+		Reason:      plan.Reason,
+		Diff:        plan.Diff,
+		Findings:    append(findings, history...),
+		Fingerprint: plan.Fingerprint,
+	}, nil
+}
+
+func (s releaseStep) chartFindings(chart *kube.Chart) []planewright.Finding {
+	if s.facts.Digest == "" || chart.Digest() != "" {
+		return nil
+	}
+	return []planewright.Finding{{
+		Severity: planewright.SeverityInfo,
+		Code:     CodeChartUnpinned,
+		Cause:    fmt.Sprintf("chart %s %s comes from a folder, which has no digest to compare with the published one", chart.Name(), chart.Version()),
+		Fix:      "use an archive or a chart repository where it matters",
+	}}
+}
+
+// historyFindings compares what is there with what is to come.
+func (s releaseStep) historyFindings(ctx context.Context, plan kube.ReleasePlan) ([]planewright.Finding, error) {
+	if plan.State == nil {
+		return s.otherReleases(ctx)
+	}
+	object := s.object()
+	state := plan.State
+	var findings []planewright.Finding
+	switch {
+	case state.Chart != s.facts.Name:
+		findings = append(findings, planewright.Finding{
+			Severity: planewright.SeverityError, Code: CodeOtherChart, Object: &object,
+			Cause: fmt.Sprintf("the release is of chart %s %s", state.Chart, state.ChartVersion),
+			Fix:   "use WithRelease with another name, or uninstall that release",
+		})
+	case major(state.ChartVersion) != major(s.facts.Version):
+		findings = append(findings, planewright.Finding{
+			Severity: planewright.SeverityError, Code: CodeOtherChart, Object: &object,
+			Cause: fmt.Sprintf("the release is of version %s, which is another product than %s", state.ChartVersion, s.facts.Version),
+			Fix:   "use WithRelease and WithNamespace for an installation beside it; there is no way back from Flyte 2 to Flyte 1",
+		})
+	case older(s.facts.Version, state.ChartVersion):
+		findings = append(findings, planewright.Finding{
+			Severity: planewright.SeverityWarning, Code: CodeDowngrade, Object: &object,
+			Cause: fmt.Sprintf("the release is of version %s, newer than %s; Flyte does not migrate its database back", state.ChartVersion, s.facts.Version),
+			Fix:   "use the newer version, or restore the database as it was before the upgrade",
+		})
+	}
+	for _, ref := range plan.Deletes {
+		if !slices.Contains([]string{"CustomResourceDefinition", "PersistentVolumeClaim", "Namespace"}, ref.Kind) {
+			continue
+		}
+		deleted := ref.In(s.cluster.Name)
+		findings = append(findings, planewright.Finding{
+			Severity: planewright.SeverityWarning, Code: CodeDeletes, Object: &deleted,
+			Cause: "the release no longer has this object, and Helm deletes it with all that it holds",
+			Fix:   "annotate it with helm.sh/resource-policy: keep if it is to stay",
+		})
+	}
+	return findings, nil
+}
+
+// older reports whether one version came before another; versions that are
+// none are not compared.
+func older(a, b string) bool {
+	first, err1 := version.ParseSemantic(a)
+	second, err2 := version.ParseSemantic(b)
+	return err1 == nil && err2 == nil && first.LessThan(second)
+}
+
+// otherReleases finds Flyte releases of other names in the namespace: a
+// second one there is never wanted, and most often a slip in the name.
+func (s releaseStep) otherReleases(ctx context.Context) ([]planewright.Finding, error) {
+	list, err := s.cluster.Releases.List(ctx, s.namespace)
+	if errors.Is(err, planewright.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var findings []planewright.Finding
+	for _, other := range list {
+		if other.Name == s.release || !isFlyteChart(other.Chart) {
+			continue
+		}
+		object := s.object()
+		object.Name = other.Name
+		findings = append(findings, planewright.Finding{
+			Severity: planewright.SeverityError, Code: CodeOtherFlyte, Object: &object,
+			Cause: fmt.Sprintf("namespace %s has a release of %s %s already, under another name than %s", s.namespace, other.Chart, other.ChartVersion, s.release),
+			Fix:   fmt.Sprintf("use WithRelease(%q) to upgrade it, or WithNamespace for one beside it", other.Name),
+		})
+	}
+	return findings, nil
+}
+
+func isFlyteChart(name string) bool {
+	return name == binaryChart || name == "flyte-core" || name == "flyte"
+}
+
+func (s releaseStep) apply(ctx context.Context, run *planewright.Run) error {
+	release, _, err := s.current(ctx, run)
+	if err != nil {
+		return err
+	}
+	_, err = s.cluster.Releases.Apply(ctx, release)
+	return err
+}
+
+// await waits for what takes time to become so; other kinds are there at once.
+func (s releaseStep) await(ctx context.Context, run *planewright.Run) error {
+	state, err := s.cluster.Releases.State(ctx, s.namespace, s.release)
+	if err != nil {
+		return err
+	}
+	if err := s.cluster.Objects.Wait(ctx, kube.WaitRequest{
+		Refs:     slices.DeleteFunc(slices.Clone(state.Objects), func(r kube.Ref) bool { return !takesTime(r) }),
+		Progress: func(message string) { run.Progress("%s", message) },
+	}); err != nil {
+		return err
+	}
+	s.advise(run)
+	return nil
+}
+
+// advise says how to reach what was installed.
+func (s releaseStep) advise(run *planewright.Run) {
+	name := s.fullname()
+	run.Advise("reach the console at http://localhost:8088/console: kubectl -n %s port-forward service/%s-http 8088:8088", s.namespace, name)
+	run.Advise("reach the API at dns:///localhost:8089 (insecure): kubectl -n %s port-forward service/%s-grpc 8089:8089", s.namespace, name)
+}
+
+// takesTime reports whether an object is ready only some time after it was made.
+func takesTime(ref kube.Ref) bool {
+	switch ref.Kind {
+	case "Deployment", "StatefulSet", "DaemonSet", "Job", "CustomResourceDefinition":
+		return true
+	}
+	return false
+}
+
+// crd is the CustomResourceDefinition of workflow executions. Flyte makes it
+// itself when it starts, unless the chart is told to.
+const crd = "flyteworkflows.flyte.lyft.com"
+
+func (s releaseStep) undo(ctx context.Context, run *planewright.Run) error {
+	kept, err := s.cluster.Releases.Uninstall(ctx, s.namespace, s.release)
+	if err != nil && !errors.Is(err, planewright.ErrNotFound) {
+		return err
+	}
+	told := map[kube.Ref]bool{}
+	for _, ref := range kept {
+		told[ref] = true
+		run.Keep(ref.In(s.cluster.Name), "it holds data, or is marked to be kept")
+	}
+	for _, left := range s.madeByFlyte() {
+		if told[left.ref] {
+			continue
+		}
+		_, err := s.cluster.Objects.Get(ctx, left.ref)
+		switch {
+		case errors.Is(err, planewright.ErrNotFound):
+		case err != nil:
+			return err
+		default:
+			run.Keep(left.ref.In(s.cluster.Name), left.reason)
+		}
+	}
+	return nil
+}
+
+// leftover is something that is not the release's own and stays behind.
+type leftover struct {
+	ref    kube.Ref
+	reason string
+}
+
+// madeByFlyte lists what Flyte makes itself while it runs.
+func (s releaseStep) madeByFlyte() []leftover {
+	name := s.fullname()
+	list := []leftover{
+		{kube.Ref{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: crd},
+			"Flyte made it; deleting it deletes every workflow execution with it"},
+		{kube.Ref{APIVersion: "admissionregistration.k8s.io/v1", Kind: "MutatingWebhookConfiguration", Name: name + "-webhook"},
+			"Flyte made it; without Flyte it refuses pods that are labelled inject-flyte-secrets=true, so delete it if there are any"},
+		{kube.Ref{APIVersion: "v1", Kind: "Secret", Namespace: s.namespace, Name: name + "-webhook-secret"},
+			"Flyte made it; it holds the webhook's certificate"},
+	}
+	projects := []string{"flytesnacks"}
+	if len(s.projects) > 0 {
+		projects = nil
+		for _, p := range s.projects {
+			projects = append(projects, p.name)
+		}
+	}
+	for _, project := range projects {
+		for _, domain := range s.Domains() {
+			list = append(list, leftover{kube.Ref{APIVersion: "v1", Kind: "Namespace", Name: projectNamespace(project, domain)},
+				"Flyte made it; it holds user code's pods and data"})
+		}
+	}
+	return list
+}
+
+func (s releaseStep) render(ctx context.Context, _ *planewright.Run) ([]planewright.File, error) {
+	var r revisions
+	if s.database.owned() {
+		r.database = firstRevision
+	}
+	if s.storage.keyed() {
+		r.storage = firstRevision
+	}
+	release, l, err := s.build(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := s.cluster.Releases.Render(ctx, release)
+	if err != nil {
+		return nil, err
+	}
+	values, err := yaml.Marshal(redactValues(l.merged, s.facts))
+	if err != nil {
+		return nil, fmt.Errorf("values cannot be written as YAML: %w", err)
+	}
+	files, err := renderObjects("release/manifests", objects)
+	if err != nil {
+		return nil, err
+	}
+	return append([]planewright.File{{Name: "release/values.yaml", Data: values}}, files...), nil
+}

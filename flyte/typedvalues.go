@@ -1,0 +1,285 @@
+package flyte
+
+import (
+	"strings"
+
+	"github.com/planewright/planewright/kube"
+)
+
+const (
+	// databaseVolume is the volume with what Flyte needs to reach its database.
+	databaseVolume = "flyte-database"
+	databaseMount  = "/etc/flyte/database"
+	passwordKey    = "password"
+	passwordPath   = databaseMount + "/" + passwordKey
+	rootCAKey      = "ca.crt"
+	// storageConfigKey is the configuration file with the storage's keys. It
+	// sorts after the chart's own, so that it is read last.
+	storageConfigKey = "110-storage-keys.yaml"
+)
+
+// The annotations of pods that tell which content of a Secret they started
+// with. When it changes, the pods are replaced.
+const (
+	databaseRevisionAnnotation = "planewright.dev/database-revision"
+	storageRevisionAnnotation  = "planewright.dev/storage-revision"
+)
+
+// revisions are the revisions of the Secrets that pods must have seen.
+type revisions struct {
+	database, storage string
+}
+
+// typedValues returns the values that the deployment sets itself, over those
+// of the chart's overlay. What is null in them takes away a value of the overlay.
+func (d Deployment) typedValues(overlay, defaults kube.Values, revisions revisions) kube.Values {
+	v := map[string]any{}
+	d.setDatabase(v)
+	d.setStorage(v)
+	setValue(v, "configuration.logging.plugins", d.logLinks.values())
+	setValue(v, "configuration.connectorService.defaultConnector.endpoint", "k8s://flyteconnector."+d.namespace+":8000")
+	setValue(v, "ingress.create", false)
+	d.setProjects(v)
+	d.setTemplates(v, overlay)
+	d.setServiceAccount(v)
+	d.setPods(v, revisions)
+	d.setImages(v, defaults)
+	return v
+}
+
+func (d Deployment) setDatabase(v map[string]any) {
+	db := d.database
+	database := map[string]any{
+		"host":     db.host,
+		"port":     int64(db.port),
+		"dbname":   db.name,
+		"username": db.user,
+		"options":  db.options(),
+		"password": "",
+	}
+	if !db.password.IsZero() {
+		database["passwordPath"] = passwordPath
+	}
+	setValue(v, "configuration.database", database)
+}
+
+func (d Deployment) setStorage(v map[string]any) {
+	s := d.storage
+	setValue(v, "configuration.storage.provider", s.provider)
+	setValue(v, "configuration.storage.metadataContainer", s.bucket)
+	setValue(v, "configuration.storage.userDataContainer", s.UserDataBucket())
+	if s.UserDataBucket() != s.bucket {
+		// Flyte's storage opens its own bucket and no other unless it is told to.
+		setValue(v, "configuration.inline.storage.enable-multicontainer", true)
+	}
+	if s.provider == providerGCS {
+		setValue(v, "configuration.storage.providerConfig.gcs.project", s.project)
+		return
+	}
+	config := map[string]any{
+		"region":   s.region,
+		"authType": "iam",
+	}
+	if s.compatible {
+		config["endpoint"] = strings.TrimSuffix(s.endpoint, "/")
+		config["disableSSL"] = strings.HasPrefix(s.endpoint, "http://")
+	}
+	setValue(v, "configuration.storage.providerConfig.s3", config)
+	if name := d.storageSecretName(); name != "" {
+		// With authType accesskey the chart wants the keys among its values.
+		// So the configuration says it, and the Secret adds the keys to it.
+		setValue(v, "configuration.inline.storage.stow.config.auth_type", "accesskey")
+		setValue(v, "configuration.inlineSecretRef", name)
+	}
+}
+
+func (d Deployment) setProjects(v map[string]any) {
+	if len(d.projects) > 0 {
+		names, details := make([]any, len(d.projects)), make([]any, len(d.projects))
+		for i, p := range d.projects {
+			description := p.description
+			if description == "" {
+				description = p.name + " project"
+			}
+			names[i] = p.name
+			details[i] = map[string]any{"name": p.name, "description": description}
+		}
+		// Both lists: with the first one empty, Flyte makes its example project.
+		setValue(v, "flyte-core-components.admin.seedProjects", names)
+		setValue(v, "flyte-core-components.admin.seedProjectsWithDetails", details)
+	}
+	if len(d.domains) > 0 {
+		list := make([]any, len(d.domains))
+		for i, domain := range d.domains {
+			list[i] = map[string]any{"id": domain, "name": domain}
+		}
+		setValue(v, "configuration.inline.domains", list)
+	}
+}
+
+func (d Deployment) setTemplates(v map[string]any, overlay kube.Values) {
+	setValue(v, "configuration.inline.cluster_resources.customData", nil)
+	if data := d.customData(); len(data) > 0 {
+		setValue(v, "configuration.inline.cluster_resources.customData", data)
+	}
+	inline := map[string]any{}
+	var below map[string]any
+	if value, ok := valueAt(overlay, "clusterResourceTemplates.inline"); ok {
+		below, _ = asMap(value)
+	}
+	switch _, has := below[accountTemplate]; {
+	case d.hasUserIdentity():
+		inline[accountTemplate] = d.accountTemplateText()
+	case has:
+		// It annotates with an identity that there is none of.
+		inline[accountTemplate] = nil
+	}
+	for _, t := range d.templates {
+		inline[t.name] = t.text
+	}
+	if _, has := below[namespaceTemplate]; !has && inline[namespaceTemplate] == nil && len(inline) > 0 {
+		// The chart makes namespaces by itself only as long as there is no other template.
+		inline[namespaceTemplate] = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: '{{ namespace }}'\n"
+	}
+	if len(inline) > 0 {
+		setValue(v, "clusterResourceTemplates.inline", inline)
+	}
+	if rules := d.allRules(); len(rules) > 0 {
+		var list []any
+		if value, ok := valueAt(overlay, "rbac.extraRules"); ok {
+			list, _ = value.([]any)
+		}
+		list = append([]any(nil), list...)
+		for _, r := range rules {
+			list = append(list, r.values())
+		}
+		setValue(v, "rbac.extraRules", list)
+	}
+}
+
+func (d Deployment) setServiceAccount(v map[string]any) {
+	setValue(v, "serviceAccount.annotations", nil)
+	if !d.identity.IsZero() {
+		annotations := map[string]any{}
+		for key, value := range d.identity.annotations {
+			annotations[key] = value
+		}
+		setValue(v, "serviceAccount.annotations", annotations)
+	}
+	if len(d.pullSecrets) > 0 {
+		list := make([]any, len(d.pullSecrets))
+		for i, name := range d.pullSecrets {
+			list[i] = map[string]any{"name": name}
+		}
+		setValue(v, "serviceAccount.imagePullSecrets", list)
+	}
+}
+
+func (d Deployment) setPods(v map[string]any, revisions revisions) {
+	if !d.requests.IsZero() || !d.limits.IsZero() {
+		resources := map[string]any{}
+		if !d.requests.IsZero() {
+			resources["requests"] = d.requests.values()
+		}
+		if !d.limits.IsZero() {
+			resources["limits"] = d.limits.values()
+		}
+		setValue(v, "deployment.resources", resources)
+	}
+	if spec := d.placement.podSpec(); len(spec) > 0 {
+		setValue(v, "deployment.extraPodSpec", spec)
+	}
+	annotations := map[string]any{}
+	if revisions.database != "" {
+		annotations[databaseRevisionAnnotation] = revisions.database
+	}
+	if revisions.storage != "" {
+		annotations[storageRevisionAnnotation] = revisions.storage
+	}
+	if len(annotations) > 0 {
+		setValue(v, "deployment.podAnnotations", annotations)
+	}
+	if volume := d.databaseVolume(); volume != nil {
+		setValue(v, "deployment.extraVolumes", []any{volume})
+		setValue(v, "deployment.extraVolumeMounts", []any{databaseVolumeMount()})
+	}
+}
+
+// databaseVolume is the volume that holds the database's password and
+// certificate authorities, nil if there are none.
+func (d Deployment) databaseVolume() map[string]any {
+	source := func(secret, key, path string) any {
+		return map[string]any{"secret": map[string]any{
+			"name":  secret,
+			"items": []any{map[string]any{"key": key, "path": path}},
+		}}
+	}
+	var sources []any
+	if ref, ok := d.database.password.InCluster(); ok {
+		sources = append(sources, source(ref.SecretName, ref.Key, passwordKey))
+	} else if !d.database.password.IsZero() {
+		sources = append(sources, source(d.databaseSecretName(), passwordKey, passwordKey))
+	}
+	if d.database.rootCA != "" {
+		sources = append(sources, source(d.databaseSecretName(), rootCAKey, rootCAKey))
+	}
+	if sources == nil {
+		return nil
+	}
+	return map[string]any{"name": databaseVolume, "projected": map[string]any{"sources": sources}}
+}
+
+func databaseVolumeMount() map[string]any {
+	return map[string]any{"name": databaseVolume, "mountPath": databaseMount, "readOnly": true}
+}
+
+// neededItem is an entry of a list that the deployment cannot do without.
+type neededItem struct {
+	path, name string
+	item       any
+}
+
+// neededItems returns the entries that raw values must not drop.
+func (d Deployment) neededItems() []neededItem {
+	volume := d.databaseVolume()
+	if volume == nil {
+		return nil
+	}
+	return []neededItem{
+		{"deployment.extraVolumes", databaseVolume, volume},
+		{"deployment.extraVolumeMounts", databaseVolume, databaseVolumeMount()},
+	}
+}
+
+// imageValues are the values that name the chart's images.
+var imageValues = [...]string{
+	"deployment.image.repository",
+	"deployment.waitForDB.image.repository",
+	"configuration.co-pilot.image.repository",
+}
+
+// setImages points the images that the chart names to the deployment's registry.
+func (d Deployment) setImages(v map[string]any, defaults kube.Values) {
+	if d.registry == "" {
+		return
+	}
+	for _, path := range imageValues {
+		value, _ := valueAt(defaults, path)
+		if repository, ok := value.(string); ok && repository != "" {
+			setValue(v, path, d.registry+"/"+withoutRegistry(repository))
+		}
+	}
+}
+
+// withoutRegistry takes the registry's host off an image's name, and writes
+// out the name that Docker Hub's own images are short for.
+func withoutRegistry(repository string) string {
+	first, rest, ok := strings.Cut(repository, "/")
+	switch {
+	case !ok:
+		return "library/" + repository
+	case strings.ContainsAny(first, ".:") || first == "localhost":
+		return rest
+	}
+	return repository
+}

@@ -1,0 +1,133 @@
+package flyte
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/planewright/planewright"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// maxName leaves room for what is put before a deployment's name in the names of objects.
+const maxName = 40
+
+func (d Deployment) validate(p *planewright.Problems) {
+	if errs := validation.IsDNS1123Label(d.name); len(errs) > 0 || len(d.name) > maxName {
+		p.Add("name", d.name, fmt.Sprintf("a deployment's name is at most %d lower-case letters, digits and hyphens", maxName), "choose a short name like ml")
+	}
+	d.validateVersion(p)
+	if d.cluster == "" {
+		p.Add("cluster", "", "a single-cluster deployment names its cluster", "give NewSingleCluster the name of a cluster of the Env")
+	}
+	if errs := validation.IsDNS1123Label(d.namespace); len(errs) > 0 {
+		p.Add("namespace", d.namespace, "a namespace is at most 63 lower-case letters, digits and hyphens", "leave it out to use "+DefaultNamespace)
+	}
+	d.validateRelease(p)
+	d.storage.validate(p)
+	d.database.validate(p)
+	d.validateIdentities(p)
+	d.validateProjects(p)
+	if len(d.Domains()) > 0 {
+		d.validateTemplates(p)
+	}
+	d.validateRules(p)
+	if d.replicas != 0 && d.replicas != 1 {
+		p.Add("replicas", fmt.Sprint(d.replicas), "the chart flyte-binary runs one replica, and replaces it by stopping it first", "leave it out")
+	}
+	d.requests.validate(p, "resources.requests")
+	d.limits.validate(p, "resources.limits")
+	d.requests.validateWithin(p, d.limits)
+	d.placement.validate(p)
+	d.validateImages(p)
+	d.logLinks.validate(p)
+	d.validateRaw(p)
+}
+
+// validateVersion checks that the version has a chart for one cluster, and
+// that it is Flyte 1.
+func (d Deployment) validateVersion(p *planewright.Problems) {
+	chart, ok := d.version.Chart(binaryChart)
+	switch {
+	case !ok:
+		p.Add("version", d.version.Name(), "a single-cluster deployment needs the version's chart "+binaryChart, "use flyte.V1_16_8, or add the chart by WithCharts")
+	case chart.Version == "":
+		p.Add("version", d.version.Name(), "a chart is pinned by its version; the newest flyte-binary is Flyte 2", "set the chart's Version")
+	case major(chart.Version) != "1":
+		p.Add("version", chart.Version, "this chart is not Flyte 1's: Flyte 2 is another product with other values, configuration and API, under the same chart name", "use flyte.V1_16_8")
+	}
+	if chart.Digest != "" && !digestPattern.MatchString(chart.Digest) {
+		p.Add("version.digest", chart.Digest, "a digest is sha256: and 64 hexadecimal digits", "use the sha256 of the archive, or leave it out")
+	}
+}
+
+var digestPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+
+// major returns the first number of a version: "1" of "v1.16.8".
+func major(version string) string {
+	first, _, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
+	return first
+}
+
+func (d Deployment) validateRelease(p *planewright.Problems) {
+	if errs := validation.IsDNS1035Label(d.release); len(errs) > 0 {
+		p.Add("release", d.release, "Services are named after the release: lower-case letters, digits and hyphens, beginning with a letter", "leave it out to use "+DefaultRelease)
+		return
+	}
+	// Helm's own limit, and that of the longest Service.
+	if longest := d.fullname() + "-webhook"; len(d.release) > 53 || len(longest) > validation.DNS1035LabelMaxLength {
+		p.Add("release", d.release, fmt.Sprintf("a release has at most 53 characters, and its Service %s at most %d", longest, validation.DNS1035LabelMaxLength), "shorten it")
+	}
+}
+
+// registryPattern is a host with an optional port and path.
+var registryPattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]+)?(/[a-z0-9]+([._-]+[a-z0-9]+)*)*$`)
+
+func (d Deployment) validateImages(p *planewright.Problems) {
+	if d.registry != "" && !registryPattern.MatchString(d.registry) {
+		p.Add("imageRegistry", d.registry, "a registry is a host, with a port and a path if it has them, in lower case", "leave out the scheme and the slash at the end")
+	}
+	for i, name := range d.pullSecrets {
+		if errs := validation.IsDNS1123Subdomain(name); len(errs) > 0 {
+			p.Add(fmt.Sprintf("pullSecrets[%d]", i), name, "a Secret's name is a DNS subdomain", "use the name of a Secret in the deployment's namespace")
+		}
+	}
+}
+
+// validateRaw checks what can be told of raw values without the chart.
+func (d Deployment) validateRaw(p *planewright.Problems) {
+	for i, raw := range d.raw {
+		if raw.err != nil {
+			p.Add(fmt.Sprintf("values[%d]", i), "", "values are maps, lists and scalars: "+raw.err.Error(), "mend the values")
+		}
+	}
+	chart, _ := d.version.Chart(binaryChart)
+	raw := d.rawLayer()
+	for _, trap := range chart.Traps {
+		if _, ok := valueAt(raw, trap.Path); ok && trap.Error {
+			p.Add("values."+trap.Path, "", trap.Cause, trap.Fix)
+		}
+	}
+	d.validateReplaced(p, raw)
+}
+
+// validateReplaced finds raw values that take the place of what the
+// deployment needs: Helm replaces lists and texts, it does not merge them.
+func (d Deployment) validateReplaced(p *planewright.Problems, raw map[string]any) {
+	for _, needed := range d.neededItems() {
+		value, ok := valueAt(raw, needed.path)
+		if !ok {
+			continue
+		}
+		list, _ := value.([]any)
+		if !containsItem(list, needed.item) {
+			p.Add("values."+needed.path, "", "Helm replaces lists, so this one drops the deployment's own entry "+needed.name, "add this entry to the list: "+inlineYAML(needed.item))
+		}
+	}
+	if value, ok := valueAt(raw, "configuration.database.passwordPath"); ok && !d.database.password.IsZero() && value != passwordPath {
+		p.Add("values.configuration.database.passwordPath", fmt.Sprint(value), "the database's password is mounted at "+passwordPath, "leave the value out, or WithPassword")
+	}
+	if value, ok := valueAt(raw, "configuration.inlineSecretRef"); ok && d.storageSecretName() != "" && value != d.storageSecretName() {
+		p.Add("values.configuration.inlineSecretRef", fmt.Sprint(value), "the storage's keys are in Secret "+d.storageSecretName()+", which this would drop", "put both into one Secret and use WithKeysFromSecret")
+	}
+}
