@@ -1,0 +1,2 @@
+// Package kubefake holds a fleet of Kubernetes clusters in memory.
+package kubefake

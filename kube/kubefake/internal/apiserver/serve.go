@@ -1,0 +1,160 @@
+package apiserver
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Serve answers a request.
+func (s *Server) Serve(r *Request) *Reply {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	reply, err := s.serve(r)
+	if err != nil {
+		return ErrorReply(err)
+	}
+	return reply
+}
+
+func (s *Server) serve(r *Request) (*Reply, error) {
+	if s.closed {
+		return nil, apierrors.NewServiceUnavailable("the server is shutting down")
+	}
+	if len(r.body) > maxBody {
+		return nil, apierrors.NewRequestEntityTooLargeError("limit is 3145728")
+	}
+	if err := s.authenticate(r); err != nil {
+		return nil, err
+	}
+	if !r.isResource() {
+		return s.discover(r)
+	}
+	if err := s.authorize(r); err != nil {
+		return nil, err
+	}
+	k := r.kind
+	if k == nil || r.Namespace != "" && !k.Namespaced {
+		return notFoundReply(), nil
+	}
+	if !acceptsJSON(r.http) {
+		return nil, notAcceptable()
+	}
+	if r.Subresource != "" {
+		return s.serveSubresource(r, k)
+	}
+	if !slices.Contains(k.Verbs, kubernetesVerb(r.Verb)) {
+		return nil, apierrors.NewMethodNotSupported(k.GroupResource(), r.Verb)
+	}
+	if k.Namespaced && r.Namespace == "" && r.Verb != "list" && r.Verb != "watch" && r.Verb != "create" {
+		return notFoundReply(), nil
+	}
+	switch r.Verb {
+	case "get":
+		return s.get(r, k)
+	case "list":
+		return s.list(r, k)
+	case "watch":
+		return s.watch(r, k)
+	case "create":
+		if len(k.Verbs) == 1 {
+			return s.review(r, k)
+		}
+		return s.create(r, k)
+	case "update":
+		return s.update(r, k, "")
+	case "patch", "apply":
+		return s.patch(r, k, "")
+	case "delete":
+		return s.delete(r, k)
+	case "deletecollection":
+		return s.deleteCollection(r, k)
+	}
+	return nil, apierrors.NewMethodNotSupported(k.GroupResource(), r.Verb)
+}
+
+func (s *Server) serveSubresource(r *Request, k *kind) (*Reply, error) {
+	switch {
+	case r.Subresource == "status" && k.Status:
+		switch r.Verb {
+		case "get":
+			return s.get(r, k)
+		case "update":
+			return s.update(r, k, "status")
+		case "patch", "apply":
+			return s.patch(r, k, "status")
+		}
+	case r.Subresource == "token" && k.Kind == "ServiceAccount" && r.Verb == "create":
+		return s.requestToken(r)
+	case r.Subresource == "finalize" && k.Kind == "Namespace" && r.Verb == "update":
+		return s.update(r, k, "finalize")
+	default:
+		return notFoundReply(), nil
+	}
+	return nil, apierrors.NewMethodNotSupported(k.GroupResource(), r.Verb)
+}
+
+// kubernetesVerb is the verb as discovery and permissions spell it.
+func kubernetesVerb(verb string) string {
+	if verb == "apply" {
+		return "patch"
+	}
+	return verb
+}
+
+func (s *Server) authenticate(r *Request) error {
+	r.user = Administrator
+	token, ok := strings.CutPrefix(r.http.Header.Get("Authorization"), "Bearer ")
+	if !ok {
+		return nil
+	}
+	if s.config.Authenticate == nil {
+		return apierrors.NewUnauthorized("Unauthorized")
+	}
+	user, ok := s.config.Authenticate(token)
+	if !ok {
+		return apierrors.NewUnauthorized("Unauthorized")
+	}
+	r.user = user
+	return nil
+}
+
+func (s *Server) authorize(r *Request) error {
+	a := r.attributes()
+	if s.config.Authorize == nil || s.config.Authorize(a) {
+		return nil
+	}
+	return forbidden(a)
+}
+
+// forbidden words a refusal the way the real server does.
+func forbidden(a Attributes) error {
+	resource := a.Resource
+	if a.Subresource != "" {
+		resource += "/" + a.Subresource
+	}
+	message := "User \"" + a.User + "\" cannot " + a.Verb + " resource \"" + resource + "\" in API group \"" + a.Group + "\""
+	if a.Namespace != "" {
+		message += " in the namespace \"" + a.Namespace + "\""
+	} else {
+		message += " at the cluster scope"
+	}
+	return apierrors.NewForbidden(schema.GroupResource{Group: a.Group, Resource: resource}, a.Name, errors.New(message))
+}
+
+func acceptsJSON(req *http.Request) bool {
+	accept := req.Header.Get("Accept")
+	return accept == "" || strings.Contains(accept, "json") || strings.Contains(accept, "*/*") || strings.Contains(accept, "application/*") || strings.Contains(accept, "yaml")
+}
+
+func notAcceptable() error {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{
+		Status: metav1.StatusFailure, Code: http.StatusNotAcceptable, Reason: metav1.StatusReasonNotAcceptable,
+		Message: "only the following media types are accepted: application/json",
+	}}
+}
