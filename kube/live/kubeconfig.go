@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -14,7 +15,7 @@ import (
 )
 
 // FromKubeconfig returns the cluster that a context of a kubeconfig file leads
-// to. The cluster's name is the context's.
+// to. The cluster's name is the context's, unless [WithName] sets another.
 //
 // An empty path means kubectl's rules: the files in $KUBECONFIG, else
 // ~/.kube/config. An empty context means the file's current one. A file or a
@@ -39,7 +40,7 @@ func FromKubeconfig(path, context string, opts ...Option) (kube.Cluster, error) 
 	if err != nil {
 		return kube.Cluster{}, fmt.Errorf("context %q in %s: %w: %w", context, where(path), planewright.ErrInvalid, err)
 	}
-	return FromConfig(context, config, opts...)
+	return FromConfig(cmp.Or(newOptions(opts).name, context), config, opts...)
 }
 
 // Contexts returns the names of the contexts of a kubeconfig file, sorted. The

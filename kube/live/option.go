@@ -6,7 +6,8 @@ import "log/slog"
 type Option func(*options)
 
 type options struct {
-	log *slog.Logger
+	log  *slog.Logger
+	name string
 }
 
 func newOptions(opts []Option) options {
@@ -25,4 +26,10 @@ func WithLogger(log *slog.Logger) Option {
 			o.log = log
 		}
 	}
+}
+
+// WithName sets the name by which specs, plans and events call a cluster that
+// comes from a kubeconfig. The default is the name of its context.
+func WithName(name string) Option {
+	return func(o *options) { o.name = name }
 }
