@@ -15,7 +15,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// The controllers' clients are not slowed down: there is nobody to protect from them.
+// Clients are not slowed down: there is nobody to protect from them, and what waits
+// in a client's queue looks like a slow server.
 const (
 	clientQPS   = "1000"
 	clientBurst = "2000"
@@ -97,6 +98,7 @@ func (c *cluster) startAPIServer(ctx context.Context) error {
 	if c.rest, err = clientcmd.NewDefaultClientConfig(*c.kubeconfig, nil).ClientConfig(); err != nil {
 		return fmt.Errorf("configure a client: %w", err)
 	}
+	c.rest.QPS = -1 // see clientQPS
 	if c.client, err = kubernetes.NewForConfig(c.rest); err != nil {
 		return fmt.Errorf("configure a client: %w", err)
 	}
@@ -109,10 +111,14 @@ func (c *cluster) startAPIServer(ctx context.Context) error {
 // apiServerReady asks the API server whether it is ready.
 func (c *cluster) apiServerReady(ctx context.Context) error {
 	answer, err := c.client.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
-	if err != nil {
-		return fmt.Errorf("ask for readiness: %w %s", err, answer)
+	switch {
+	case err == nil:
+		return nil
+	case len(answer) > 0: // it names the checks that fail
+		return fmt.Errorf("ask for readiness: %w: %s", err, answer)
+	default:
+		return fmt.Errorf("ask for readiness: %w", err)
 	}
-	return nil
 }
 
 // server returns the API server's address.

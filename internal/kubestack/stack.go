@@ -25,10 +25,10 @@ type Stack struct {
 	names     []string
 	clusters  map[string]*cluster
 
-	alive  context.Context // until Stop, or until a process ends by itself
-	fail   context.CancelCauseFunc
-	stop   func() error
-	logOut progress
+	alive context.Context // until Stop, or until a process ends by itself
+	fail  context.CancelCauseFunc
+	stop  func() error
+	log   progress
 }
 
 // Start starts clusters and returns when all are ready for workloads. The
@@ -62,13 +62,13 @@ func newStack(config Config, bin Binaries) (*Stack, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Stack{dir: dir, clusters: map[string]*cluster{}, logOut: newProgress(config.Log)}
+	s := &Stack{dir: dir, clusters: map[string]*cluster{}, log: newProgress(config.Log)}
 	s.alive, s.fail = context.WithCancelCause(context.Background())
 	s.processes = newProcesses(func(err error) { s.fail(err) })
 	s.stop = sync.OnceValue(func() error { return s.shutdown(s.dir.remove) })
 	for _, c := range config.Clusters {
 		s.names = append(s.names, c.Name)
-		s.clusters[c.Name] = &cluster{Cluster: c.withDefaults(), bin: bin, dir: dir, processes: s.processes, log: s.logOut}
+		s.clusters[c.Name] = &cluster{Cluster: c.withDefaults(), bin: bin, dir: dir, processes: s.processes, log: s.log}
 	}
 	return s, nil
 }
@@ -103,7 +103,7 @@ func (s *Stack) start(ctx context.Context, bin Binaries) error {
 	if err := writeKubeconfig(s.KubeconfigAll(), mergeKubeconfigs(configs...)); err != nil {
 		return err
 	}
-	s.logOut.printf("%d clusters ready after %s", len(s.names), time.Since(begin).Round(time.Millisecond))
+	s.log.printf("%d clusters ready after %s", len(s.names), time.Since(begin).Round(time.Millisecond))
 	return nil
 }
 
@@ -157,7 +157,8 @@ func (s *Stack) Kubeconfig(cluster string) string {
 // first one's is current.
 func (s *Stack) KubeconfigAll() string { return s.dir.join("kubeconfig") }
 
-// RESTConfig returns the configuration of a client of one cluster, as its administrator.
+// RESTConfig returns the configuration of a client of one cluster, as its
+// administrator and without a limit of the client's own on its requests.
 func (s *Stack) RESTConfig(cluster string) (*rest.Config, error) {
 	c, err := s.cluster(cluster)
 	if err != nil {
