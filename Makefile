@@ -23,6 +23,7 @@ unit:
 
 # The contract suites and the examples on real API servers.
 e2e:
+	cd internal/kubestack && $(PLAIN) $(GO) build -o $(BIN)/kubestack ./cmd/kubestack && $(BIN)/kubestack build
 	cd internal/kubestack && $(PLAIN) $(GO) test ./...
 	cd e2e && $(PLAIN) $(GO) test -timeout 30m ./...
 
@@ -32,7 +33,8 @@ bench:
 # Real clusters for people, until interrupted: make cluster CLUSTERS=main,dp-1
 CLUSTERS ?= main
 cluster:
-	cd internal/kubestack && $(PLAIN) $(GO) run ./cmd/kubestack up -clusters $(CLUSTERS)
+	cd internal/kubestack && $(PLAIN) $(GO) build -o $(BIN)/kubestack ./cmd/kubestack
+	exec $(BIN)/kubestack up -clusters $(CLUSTERS)
 
 # Known vulnerabilities that the code reaches. Those of the standard library
 # go away with the next Go release and only warn.

@@ -264,6 +264,7 @@ func runError(ctx context.Context, steps []boundStep, results []graph.Result) er
 			e.Failed = append(e.Failed, step)
 		case graph.NotStarted:
 			e.NotTried = append(e.NotTried, steps[i].ID)
+		case graph.Done:
 		}
 	}
 	if e.Cause == nil && len(e.Failed) == 0 {

@@ -23,8 +23,9 @@ func (a Action) mark() string {
 		return "!"
 	case ActionUnknown:
 		return "?"
+	default:
+		return "="
 	}
-	return "="
 }
 
 // String prints the plan as a tree: the steps by their ids, what would be

@@ -35,7 +35,7 @@ func TestASecretNeverShowsItself(t *testing.T) {
 	}
 	out, err := json.Marshal(spec)
 	require.NoError(t, err)
-	assert.Equal(t, `{"Password":"[redacted]","Pointer":"[redacted]","List":["[redacted]"],"Map":{"k":"[redacted]"}}`, string(out))
+	assert.JSONEq(t, `{"Password":"[redacted]","Pointer":"[redacted]","List":["[redacted]"],"Map":{"k":"[redacted]"}}`, string(out))
 	out, err = xml.Marshal(secret)
 	require.NoError(t, err)
 	assert.NotContains(t, string(out), value)
