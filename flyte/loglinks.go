@@ -42,12 +42,12 @@ func consoleHost(region string) string {
 func (l LogLinks) uri() string {
 	if l.kind == logsStackdriver {
 		return "https://console.cloud.google.com/logs/query;query=" +
-			"resource.labels.namespace_name%3D%22{{ .namespace }}%22%0A" +
-			"resource.labels.pod_name%3D%22{{ .podName }}%22%0A" +
-			"resource.labels.container_name%3D%22{{ .containerName }}%22?project=" + l.project
+			"resource.labels.namespace_name%3D%22{{.namespace}}%22%0A" +
+			"resource.labels.pod_name%3D%22{{.podName}}%22%0A" +
+			"resource.labels.container_name%3D%22{{.containerName}}%22?project=" + l.project
 	}
 	return fmt.Sprintf("https://%s/cloudwatch/home?region=%s#logEventViewer:group=/aws/eks/%s/cluster;"+
-		"stream=var.log.containers.{{ .podName }}_{{ .namespace }}_{{ .containerName }}-{{ .containerId }}.log",
+		"stream=var.log.containers.{{.podName}}_{{.namespace}}_{{.containerName}}-{{.containerId}}.log",
 		consoleHost(l.region), l.region, l.cluster)
 }
 
