@@ -2,10 +2,12 @@ package kubefake
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/planewright/planewright/kube"
 	"k8s.io/client-go/rest"
 )
 
@@ -40,6 +42,10 @@ func (f *Fleet) Add(name string, opts ...ClusterOption) *Fleet {
 	}
 	f.clusters[name] = c
 	f.mu.Unlock()
+	c.configure([]ClusterOption{
+		WithNodes(Nodes(3, "amd64")...),
+		WithStorageClasses(kube.StorageClass{Name: "standard", Provisioner: "kubefake.invalid/disk", Default: true}),
+	})
 	c.configure(opts)
 	return f
 }
@@ -74,8 +80,9 @@ func (f *Fleet) Config(name string) *rest.Config {
 // Close ends the watches and the controllers of all clusters. Calls after it fail.
 func (f *Fleet) Close() {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, c := range f.clusters {
+	clusters := slices.Collect(maps.Values(f.clusters))
+	f.mu.Unlock()
+	for _, c := range clusters {
 		c.close()
 	}
 }

@@ -1,47 +1,67 @@
 package kubefake
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/planewright/planewright/kube"
 	"github.com/planewright/planewright/kube/kubefake/internal/apiserver"
+	"github.com/planewright/planewright/kube/kubefake/internal/controller"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// The defaults of [ClusterOption].
+const (
+	// DefaultVersion is the version of the API servers.
+	DefaultVersion = "v1.37.2"
+	// DefaultReadyDelay is how long a pod takes to become ready.
+	DefaultReadyDelay = 10 * time.Millisecond
+	// DefaultTokenDelay is how long a service account's token takes to appear in its Secret.
+	DefaultTokenDelay = 50 * time.Millisecond
+)
+
 // cluster is one member of a fleet.
 type cluster struct {
-	fleet    *Fleet
-	name     string
-	server   *apiserver.Server
-	settings settings
+	fleet       *Fleet
+	name        string
+	identity    *identity
+	server      *apiserver.Server
+	controllers *controller.Manager
+	settings    settings
 }
 
 // settings are what the options of a cluster say. The fleet's lock guards them.
 type settings struct {
-	version string
-	latency time.Duration
-	denied  []kube.Access
-	health  http.Handler
+	latency     time.Duration
+	denied      []kube.Access
+	health      http.Handler
+	unforwarded bool
 }
 
 func newCluster(f *Fleet, name string) *cluster {
-	c := &cluster{fleet: f, name: name}
-	c.server = apiserver.New(apiserver.Config{Name: name, Version: "v1.37.2"})
-	c.seed()
+	c := &cluster{fleet: f, name: name, identity: newIdentity(name)}
+	c.server = apiserver.New(apiserver.Config{
+		Name: name, Version: DefaultVersion, Authorize: c.authorize, Authenticate: c.identity.verify, Issue: c.identity.mint,
+	})
+	c.controllers = controller.Start(c.server, controller.Config{
+		Ready: DefaultReadyDelay, Token: DefaultTokenDelay, CA: c.identity.ca,
+		Mint: func(a apiserver.Account) (token, ca []byte) { return []byte(c.identity.mint(a, 0)), c.identity.ca() },
+	})
+	for _, ns := range []string{"default", "kube-node-lease", "kube-public", "kube-system"} {
+		c.seed(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}, "Namespace")
+	}
 	return c
 }
 
-// seed makes what every cluster has from the start.
-func (c *cluster) seed() {
+// seed makes a core object that every cluster has from the start.
+func (c *cluster) seed(obj apiserver.Object, kind string) {
+	obj.GetObjectKind().SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kind))
 	c.server.Do(func(tx apiserver.Tx) {
-		for _, name := range []string{"default", "kube-node-lease", "kube-public", "kube-system"} {
-			ns := &corev1.Namespace{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: name}}
-			if _, err := tx.Create(ns, ""); err != nil {
-				panic(err)
-			}
+		if _, err := tx.Create(obj, ""); err != nil {
+			panic(fmt.Sprintf("kubefake: cluster %s: %s %s: %v", c.name, kind, obj.GetName(), err))
 		}
 	})
 }
@@ -57,4 +77,20 @@ func (c *cluster) url() string {
 	return "https://" + host + ".kubefake.invalid"
 }
 
-func (c *cluster) close() { c.server.Close() }
+// authorize refuses what an option denies, whoever asks.
+func (c *cluster) authorize(a apiserver.Attributes) bool {
+	c.fleet.mu.Lock()
+	defer c.fleet.mu.Unlock()
+	for _, d := range c.settings.denied {
+		if (d.Verb == "*" || a.Verb == "*" || d.Verb == a.Verb) && (d.Group == "*" || d.Group == a.Group) &&
+			(d.Resource == "*" || d.Resource == a.Resource) && (d.Namespace == "" || d.Namespace == a.Namespace) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *cluster) close() {
+	c.controllers.Close()
+	c.server.Close()
+}

@@ -14,8 +14,8 @@ type change struct {
 
 // Change tells a controller what became of an object.
 type Change struct {
-	// Kind is the kind's name: "Deployment". Group is its API group.
-	Group, Kind string
+	// Group, Kind and Resource name the kind: "apps", "Deployment", "deployments".
+	Group, Kind, Resource string
 	// Old is nil for a new object, New for one that is gone.
 	Old, New Object
 }
@@ -30,8 +30,8 @@ const (
 func (s *Server) notify(c change) {
 	c.at = time.Now()
 	s.history = append(s.history, c)
-	if excess := len(s.history) - historyLimit; excess > 0 {
-		s.forget(excess)
+	if len(s.history) > historyLimit {
+		s.forget(historyLimit / 4)
 	} else if len(s.history)%64 == 0 {
 		old := 0
 		for old < len(s.history) && c.at.Sub(s.history[old].at) > historyAge {
@@ -42,7 +42,7 @@ func (s *Server) notify(c change) {
 	for w := range s.watchers {
 		w.offer(c)
 	}
-	seen := Change{Group: c.kind.Group, Kind: c.kind.Kind}
+	seen := Change{Group: c.kind.Group, Kind: c.kind.Kind, Resource: c.kind.Plural}
 	if c.old != nil {
 		seen.Old = c.old.obj
 	}

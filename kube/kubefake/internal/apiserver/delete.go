@@ -9,6 +9,7 @@ import (
 
 	"github.com/planewright/planewright/kube/kubefake/internal/apis"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -70,6 +71,14 @@ func (s *Server) drop(k *kind, rec *record, options *metav1.DeleteOptions, dryRu
 			return nil, apierrors.NewConflict(k.GroupResource(), o.Name, errors.New("The system is ensuring all content is removed from this namespace.  Upon completion, this namespace will automatically be purged by the system."))
 		}
 		o.Status.Phase = corev1.NamespaceTerminating
+	case *apiextensionsv1.CustomResourceDefinition:
+		if o.DeletionTimestamp == nil {
+			o.Finalizers = append(o.Finalizers, apiextensionsv1.CustomResourceCleanupFinalizer)
+			o.Status.Conditions = append(o.Status.Conditions, apiextensionsv1.CustomResourceDefinitionCondition{
+				Type: apiextensionsv1.Terminating, Status: apiextensionsv1.ConditionTrue, Reason: "InstanceDeletionPending",
+				Message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon", LastTransitionTime: Now(),
+			})
+		}
 	case *corev1.Pod:
 		grace = apis.PodGrace(o, options.GracePeriodSeconds)
 	}

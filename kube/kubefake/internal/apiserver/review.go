@@ -11,7 +11,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // review answers the kinds that ask a question and are never stored.
@@ -36,12 +35,9 @@ func (s *Server) review(r *Request, k *kind) (*Reply, error) {
 	case *authenticationv1.SelfSubjectReview:
 		o.Status.UserInfo.Username = r.user
 	case *authenticationv1.TokenReview:
-		if s.config.Authenticate != nil {
-			if user, ok := s.config.Authenticate(o.Spec.Token); ok {
-				o.Status.Authenticated, o.Status.User.Username = true, user
-			}
-		}
-		if !o.Status.Authenticated {
+		if user, ok := s.userOf(o.Spec.Token); ok {
+			o.Status.Authenticated, o.Status.User.Username = true, user
+		} else {
 			o.Status.Error = "invalid bearer token"
 		}
 	}
@@ -79,7 +75,7 @@ func (s *Server) requestToken(r *Request) (*Reply, error) {
 	account := rec.obj.(*corev1.ServiceAccount)
 	obj.Namespace, obj.Name = account.Namespace, account.Name
 	obj.CreationTimestamp = Now()
-	obj.Status.Token = s.config.Issue(types.NamespacedName{Namespace: account.Namespace, Name: account.Name}, account.UID, seconds)
+	obj.Status.Token = s.config.Issue(Account{Namespace: account.Namespace, Name: account.Name, UID: string(account.UID)}, seconds)
 	obj.Status.ExpirationTimestamp = metav1.NewTime(Now().Add(time.Duration(seconds) * time.Second))
 	obj.SetGroupVersionKind(gvk)
 	return jsonReply(http.StatusCreated, obj), nil

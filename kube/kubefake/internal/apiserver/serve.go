@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Serve answers a request.
@@ -113,15 +114,28 @@ func (s *Server) authenticate(r *Request) error {
 	if !ok {
 		return nil
 	}
-	if s.config.Authenticate == nil {
-		return apierrors.NewUnauthorized("Unauthorized")
-	}
-	user, ok := s.config.Authenticate(token)
+	user, ok := s.userOf(token)
 	if !ok {
 		return apierrors.NewUnauthorized("Unauthorized")
 	}
 	r.user = user
 	return nil
+}
+
+// userOf tells who a token stands for: a service account that still exists.
+func (s *Server) userOf(token string) (string, bool) {
+	if s.config.Authenticate == nil {
+		return "", false
+	}
+	account, ok := s.config.Authenticate(token)
+	if !ok {
+		return "", false
+	}
+	rec := s.lookup(schema.GroupResource{Resource: "serviceaccounts"}, types.NamespacedName{Namespace: account.Namespace, Name: account.Name})
+	if rec == nil || string(rec.obj.GetUID()) != account.UID {
+		return "", false
+	}
+	return "system:serviceaccount:" + account.Namespace + ":" + account.Name, true
 }
 
 func (s *Server) authorize(r *Request) error {

@@ -19,12 +19,15 @@ type Config struct {
 	Version string
 	// Authorize, if set, decides whether a call is allowed.
 	Authorize func(Attributes) bool
-	// Authenticate, if set, tells who a bearer token stands for. A request without a token
-	// is the administrator's.
-	Authenticate func(token string) (user string, ok bool)
-	// Issue makes a token for a service account.
-	Issue func(account types.NamespacedName, uid types.UID, seconds int64) string
+	// Authenticate, if set, tells which service account a bearer token stands
+	// for. A request without a token is the administrator's.
+	Authenticate func(token string) (Account, bool)
+	// Issue, if set, makes a token for a service account, valid for so many seconds.
+	Issue func(account Account, seconds int64) string
 }
+
+// Account is a service account.
+type Account struct{ Namespace, Name, UID string }
 
 // Attributes are what authorization decides upon.
 type Attributes struct {
@@ -58,6 +61,13 @@ func New(config Config) *Server {
 		custom:   map[schema.GroupResource]map[string]*kind{},
 		watchers: map[*watcher]struct{}{},
 	}
+}
+
+// SetVersion changes what /version tells.
+func (s *Server) SetVersion(version string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.config.Version = version
 }
 
 // OnChange has the function called for every change of stored state, in
