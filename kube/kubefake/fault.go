@@ -89,8 +89,10 @@ func (r *Rule) answer(ctx context.Context, c *cluster, call CallRecord) (*apiser
 	case Unreachable:
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
 	case CertificateExpired:
-		return nil, &tls.CertificateVerificationError{Err: x509.CertificateInvalidError{
-			Reason: x509.Expired, Detail: "current time " + time.Now().UTC().Format(time.RFC3339) + " is after the end of the certificate's validity",
+		now := time.Now().UTC()
+		expired := &x509.Certificate{NotBefore: now.AddDate(-1, 0, -1), NotAfter: now.AddDate(0, 0, -1)}
+		return nil, &tls.CertificateVerificationError{UnverifiedCertificates: []*x509.Certificate{expired}, Err: x509.CertificateInvalidError{
+			Cert: expired, Reason: x509.Expired, Detail: fmt.Sprintf("current time %s is after %s", now.Format(time.RFC3339), expired.NotAfter.Format(time.RFC3339)),
 		}}
 	case Block:
 		<-ctx.Done()
