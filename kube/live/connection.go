@@ -40,7 +40,9 @@ type connection struct {
 	config *rest.Config
 	http   *http.Client
 	client client.WithWatch
-	apis   *apis
+	// rest is for requests that client has no form for.
+	rest rest.Interface
+	apis *apis
 }
 
 func newConnection(name string, config *rest.Config, o options) (*connection, error) {
@@ -79,6 +81,9 @@ func newConnection(name string, config *rest.Config, o options) (*connection, er
 			WarningHandlerWithContext: original.WarningHandlerWithContext,
 		},
 	}
+	if c.rest, err = rest.UnversionedRESTClientForConfigAndClient(withCodec(c.config), c.http); err != nil {
+		return nil, fmt.Errorf("cluster %s: %w", name, err)
+	}
 	if c.apis, err = newAPIs(c); err != nil {
 		return nil, fmt.Errorf("cluster %s: %w", name, err)
 	}
@@ -92,6 +97,12 @@ func newConnection(name string, config *rest.Config, o options) (*connection, er
 		return nil, fmt.Errorf("cluster %s: %w", name, err)
 	}
 	return c, nil
+}
+
+func withCodec(config *rest.Config) *rest.Config {
+	config = rest.CopyConfig(config)
+	config.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
+	return config
 }
 
 // serverURL is the API server's address with a scheme.

@@ -19,10 +19,7 @@ const maxText = 160
 // fieldDiffs compares two objects field by field, sorted by path. Before is nil
 // for an object to be created. What a Secret holds is marked and not shown.
 func fieldDiffs(before, after map[string]any, ref kube.Ref) []planewright.FieldDiff {
-	d := differ{secret: func(string) bool { return false }}
-	if ref.Kind == "Secret" && ref.APIVersion == "v1" {
-		d.secret = isSecretField
-	}
+	d := differ{secret: secretFieldsOf(ref)}
 	var b any
 	if before != nil {
 		b = before
@@ -30,6 +27,14 @@ func fieldDiffs(before, after map[string]any, ref kube.Ref) []planewright.FieldD
 	d.compare("", b, after)
 	slices.SortFunc(d.found, func(a, b planewright.FieldDiff) int { return strings.Compare(a.Path, b.Path) })
 	return d.found
+}
+
+// secretFieldsOf tells which fields of an object must not be shown.
+func secretFieldsOf(ref kube.Ref) func(path string) bool {
+	if ref.Kind == "Secret" && ref.APIVersion == "v1" {
+		return isSecretField
+	}
+	return func(string) bool { return false }
 }
 
 // isSecretField reports whether a path leads to what a Secret keeps secret,

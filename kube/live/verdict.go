@@ -102,7 +102,14 @@ func isWebhookFailure(s metav1.Status) bool { return webhookFailure.MatchString(
 
 // judgeConnection judges an error that is no answer of the API server.
 func (c *connection) judgeConnection(err error) verdict {
-	host := c.host()
+	if strings.Contains(err.Error(), "getting credentials: ") {
+		return verdict{sentinel: planewright.ErrDenied, hint: c.credentials()}
+	}
+	return judgeNetwork(c.host(), c.credentials, err)
+}
+
+// judgeNetwork judges why a host was not reached.
+func judgeNetwork(host string, credentials func() string, err error) verdict {
 	var (
 		invalid   x509.CertificateInvalidError
 		authority x509.UnknownAuthorityError
@@ -129,9 +136,7 @@ func (c *connection) judgeConnection(err error) verdict {
 	case errors.As(err, &record):
 		return unavailable(false, "%s does not speak TLS; is it http?", host)
 	case errors.As(err, &op) && op.Op == "remote error":
-		return verdict{sentinel: planewright.ErrDenied, hint: fmt.Sprintf("%s refuses the TLS handshake; %s", host, c.credentials())}
-	case strings.Contains(err.Error(), "getting credentials: "):
-		return verdict{sentinel: planewright.ErrDenied, hint: c.credentials()}
+		return verdict{sentinel: planewright.ErrDenied, hint: fmt.Sprintf("%s refuses the TLS handshake; %s", host, credentials())}
 	case errors.As(err, &dns):
 		return unavailable(!dns.IsNotFound, "%s cannot be resolved; is the address right, and can this machine see it?", host)
 	case errors.Is(err, errNoAnswer):

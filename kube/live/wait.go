@@ -28,21 +28,27 @@ const (
 
 // Wait implements [kube.Objects].
 func (o *objects) Wait(ctx context.Context, request kube.WaitRequest) error {
-	w := &waiter{
-		c:       o.c,
-		until:   request.Until,
-		tell:    request.Progress,
-		states:  map[kube.Ref]*waitState{},
-		updates: make(chan waitUpdate),
+	judge := ready
+	if request.Until != nil {
+		judge = func(obj *unstructured.Unstructured) readiness {
+			ok, reason := request.Until(obj)
+			return readiness{ready: ok, reason: reason}
+		}
 	}
-	return w.wait(o.c.quiet(ctx), o, request.Refs)
+	w := newWaiter(o.c, judge)
+	w.tell = request.Progress
+	return w.wait(ctx, o, request.Refs)
+}
+
+func newWaiter(c *connection, judge func(*unstructured.Unstructured) readiness) *waiter {
+	return &waiter{c: c, judge: judge, states: map[kube.Ref]*waitState{}, updates: make(chan waitUpdate)}
 }
 
 // waiter waits for one set of objects. Its watches report to one goroutine,
 // which alone touches the states.
 type waiter struct {
 	c       *connection
-	until   kube.Condition
+	judge   func(*unstructured.Unstructured) readiness
 	tell    func(string)
 	refs    []kube.Ref // in the order of the request
 	states  map[kube.Ref]*waitState
@@ -68,13 +74,14 @@ type waitUpdate struct {
 }
 
 func (w *waiter) wait(ctx context.Context, o *objects, refs []kube.Ref) error {
+	ctx = w.c.quiet(ctx)
 	groups := map[kube.Ref][]string{}
 	for _, ref := range refs {
 		if _, twice := w.states[ref]; twice {
 			continue
 		}
 		err := o.check(ctx, ref, true)
-		if meta.IsNoMatchError(err) && w.until != nil && w.judge(nil).ready {
+		if meta.IsNoMatchError(err) && w.judge(nil).ready {
 			continue // what is not served does not exist, and that is what is waited for
 		}
 		if err != nil {
@@ -139,15 +146,6 @@ func (w *waiter) follow(watching, ctx context.Context) error {
 			return w.ranOut(ctx)
 		}
 	}
-}
-
-// judge applies the condition to an object.
-func (w *waiter) judge(obj *unstructured.Unstructured) readiness {
-	if w.until == nil {
-		return ready(obj)
-	}
-	ok, reason := w.until(obj)
-	return readiness{ready: ok, reason: reason}
 }
 
 func (w *waiter) allReady() bool {
