@@ -3,8 +3,8 @@
 GO ?= go
 BIN := $(CURDIR)/bin
 MODULES := . internal/kubestack e2e bench
-# The real control plane and whatever runs on it are built without cgo and
-# with -trimpath, so that all of it shares one build cache.
+# Everything but the race detector's tests is built without cgo and with
+# -trimpath, so that all of it shares one build cache.
 PLAIN := CGO_ENABLED=0 GOFLAGS=-trimpath
 
 .PHONY: test lint unit e2e bench cluster vuln apidiff tidy golden clean
@@ -15,7 +15,7 @@ test: lint vuln unit e2e
 # Formatting, vet, linters, and go.mod files that say what is used.
 lint: $(BIN)/golangci-lint
 	@files=$$(gofmt -l .); test -z "$$files" || { echo "gofmt would change:"; echo "$$files"; exit 1; }
-	@for m in $(MODULES); do echo "lint $$m"; (cd $$m && $(GO) mod tidy -diff && $(GO) vet ./... && $(BIN)/golangci-lint run --config $(CURDIR)/.golangci.yml ./...) || exit 1; done
+	@for m in $(MODULES); do echo "lint $$m"; (cd $$m && export $(PLAIN) && $(GO) mod tidy -diff && $(GO) vet ./... && $(BIN)/golangci-lint run --config $(CURDIR)/.golangci.yml ./...) || exit 1; done
 
 # The library on its fakes, with the race detector.
 unit:
@@ -39,7 +39,7 @@ cluster:
 # Known vulnerabilities that the code reaches. Those of the standard library
 # go away with the next Go release and only warn.
 vuln: $(BIN)/govulncheck
-	.ci/vuln $(BIN)
+	$(PLAIN) .ci/vuln $(BIN)
 
 # What changed in the public interface since the last release.
 apidiff: $(BIN)/apidiff

@@ -34,6 +34,7 @@ func Apply(ctx context.Context, plan *ExecutionPlan, options ...Option) (*Report
 	for _, o := range options {
 		arguments = append(arguments, o)
 	}
+	started := time.Now()
 	e, err := newEngine(append(arguments, withTargetsOf(plan)))
 	if err != nil {
 		return nil, err
@@ -45,7 +46,7 @@ func Apply(ctx context.Context, plan *ExecutionPlan, options ...Option) (*Report
 		// A plan that was read holds no inventories; the world does.
 		return nil, err
 	}
-	a := newApplication(e, plan)
+	a := newApplication(e, plan, started)
 	if !plan.HasChanges() {
 		return a.end(nil)
 	}
@@ -65,8 +66,8 @@ type application struct {
 	reports map[string]*StepReport
 }
 
-func newApplication(e *engine, plan *ExecutionPlan) *application {
-	a := &application{engine: e, report: &Report{Verb: "install", Started: time.Now()}, reports: map[string]*StepReport{}}
+func newApplication(e *engine, plan *ExecutionPlan, started time.Time) *application {
+	a := &application{engine: e, report: &Report{Verb: "install", Started: started}, reports: map[string]*StepReport{}}
 	a.setPlan(plan)
 	return a
 }

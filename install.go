@@ -2,6 +2,7 @@ package planewright
 
 import (
 	"context"
+	"time"
 )
 
 // Install makes the stacks so. It plans; if nothing would change it returns
@@ -16,6 +17,7 @@ import (
 // is invalid ([*ValidationError]), findings or blocked steps forbid it
 // ([*BlockedError]), or something could not be looked at ([*RunError]).
 func Install(ctx context.Context, arguments ...Argument) (*Report, error) {
+	started := time.Now()
 	e, err := newEngine(arguments)
 	if err != nil {
 		return nil, err
@@ -28,7 +30,7 @@ func Install(ctx context.Context, arguments ...Argument) (*Report, error) {
 	if err := plan.Err(); err != nil {
 		return nil, err
 	}
-	a := newApplication(e, plan)
+	a := newApplication(e, plan, started)
 	if !plan.HasChanges() {
 		return a.end(nil)
 	}
