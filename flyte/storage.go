@@ -104,7 +104,7 @@ func (s Storage) String() string {
 	case s.provider == providerGCS:
 		fmt.Fprintf(&b, "gs://%s in project %s", s.bucket, s.project)
 	case s.compatible:
-		fmt.Fprintf(&b, "s3://%s at %s", s.bucket, s.endpoint)
+		fmt.Fprintf(&b, "s3://%s at %s", s.bucket, s.shownEndpoint())
 	default:
 		fmt.Fprintf(&b, "s3://%s in %s", s.bucket, s.region)
 	}
@@ -192,12 +192,25 @@ func (s Storage) validateBucket(p *planewright.Problems, path, bucket string) {
 
 func (s Storage) validateEndpoint(p *planewright.Problems) {
 	u, err := url.Parse(s.endpoint)
+	shown := s.shownEndpoint()
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.TrimSuffix(u.Path, "/") != "":
-		p.Add("storage.endpoint", s.endpoint, "an endpoint is a URL of scheme, host and port", "use something like https://minio.acme.internal:9000")
+		p.Add("storage.endpoint", shown, "an endpoint is a URL of scheme, host and port", "use something like https://minio.acme.internal:9000")
 	case !isHost(u.Hostname()):
-		p.Add("storage.endpoint", s.endpoint, "the host must be a DNS name or an IP address", "use something like https://minio.acme.internal:9000")
+		p.Add("storage.endpoint", shown, "the host must be a DNS name or an IP address", "use something like https://minio.acme.internal:9000")
 	}
+}
+
+// shownEndpoint is the endpoint without a password that does not belong there.
+func (s Storage) shownEndpoint() string {
+	u, err := url.Parse(s.endpoint)
+	switch {
+	case err == nil:
+		return u.Redacted()
+	case strings.Contains(s.endpoint, "@"):
+		return ""
+	}
+	return s.endpoint
 }
 
 func (s Storage) validateKeys(p *planewright.Problems) {

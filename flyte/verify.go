@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"time"
 
 	"github.com/planewright/planewright"
@@ -54,9 +52,9 @@ func (s releaseStep) verify(ctx context.Context, run *planewright.Run) ([]planew
 		return append(findings, planewright.Finding{Severity: planewright.SeverityUnprobed, Code: CodeHealth, Object: &object,
 			Cause: "Flyte's health is not asked for before its workloads are ready"}), nil
 	}
-	healthy, health := s.health(ctx, services[httpPort])
+	running, health := s.health(ctx, services[httpPort])
 	findings = append(findings, health...)
-	webhook, err := s.verifyWebhook(ctx, services[webhookPort], healthy)
+	webhook, err := s.verifyWebhook(ctx, services[webhookPort], running)
 	return append(findings, webhook...), err
 }
 
@@ -144,13 +142,13 @@ func (s releaseStep) services(ctx context.Context, state kube.ReleaseState) (map
 	return ports, findings, nil
 }
 
-// health asks Flyte itself, over a port-forward.
-func (s releaseStep) health(ctx context.Context, service servicePort) (healthy bool, findings []planewright.Finding) {
+// health asks Flyte itself, over a port-forward. Running tells whether what
+// answers is known to be Flyte.
+func (s releaseStep) health(ctx context.Context, service servicePort) (running bool, findings []planewright.Finding) {
 	if service.service == "" {
 		return false, nil
 	}
-	ref := kube.Ref{APIVersion: "v1", Kind: "Service", Namespace: s.namespace, Name: service.service}
-	object := ref.In(s.cluster.Name)
+	object := kube.Ref{APIVersion: "v1", Kind: "Service", Namespace: s.namespace, Name: service.service}.In(s.cluster.Name)
 	patient, cancel := context.WithTimeoutCause(ctx, healthPatience, planewright.ErrTimeout)
 	defer cancel()
 	forwarding, err := s.cluster.Ports.Forward(patient, kube.ForwardRequest{Namespace: s.namespace, Service: service.service, Ports: []int{service.port}})
@@ -159,40 +157,23 @@ func (s releaseStep) health(ctx context.Context, service servicePort) (healthy b
 			Cause: "Flyte's health cannot be probed here: " + err.Error()}}
 	}
 	defer forwarding.Close()
-	if err := getHealth(patient, forwarding.Address(service.port)); err != nil {
+	gateway := gateway{forwarding.Address(service.port)}
+	if err := gateway.health(patient); err != nil {
 		return false, []planewright.Finding{{Severity: planewright.SeverityError, Code: CodeHealth, Object: &object,
 			Cause: "Flyte's health check failed: " + err.Error(),
 			Fix:   fmt.Sprintf("look at its log: kubectl -n %s logs deployment/%s", s.namespace, s.fullname())}}
 	}
-	return true, []planewright.Finding{{Severity: planewright.SeverityInfo, Code: CodeHealth, Object: &object,
-		Cause: "Flyte answers its health check"}}
-}
-
-// getHealth calls Flyte's health check at a local address.
-func getHealth(ctx context.Context, address string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/healthcheck", nil)
-	if err != nil {
-		return err
+	finding := planewright.Finding{Severity: planewright.SeverityInfo, Code: CodeHealth, Object: &object, Cause: "Flyte answers its health check"}
+	version, ok := gateway.version(patient)
+	if ok && version != "" {
+		finding.Cause = "Flyte " + version + " answers its health check"
 	}
-	client := &http.Client{
-		// The address is this machine's: no proxy stands before it.
-		Transport:     &http.Transport{DialContext: (&net.Dialer{}).DialContext, DisableKeepAlives: true},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	response, err := client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("GET /healthcheck answered %s", response.Status)
-	}
-	return nil
+	return ok, []planewright.Finding{finding}
 }
 
 // verifyWebhook looks for the webhook that gives tasks their secrets. Flyte
 // registers it when it starts; where Flyte does not really run, nothing can be said.
-func (s releaseStep) verifyWebhook(ctx context.Context, service servicePort, healthy bool) ([]planewright.Finding, error) {
+func (s releaseStep) verifyWebhook(ctx context.Context, service servicePort, running bool) ([]planewright.Finding, error) {
 	if service.service == "" {
 		return nil, nil
 	}
@@ -207,9 +188,9 @@ func (s releaseStep) verifyWebhook(ctx context.Context, service servicePort, hea
 			Cause: "the webhook's registration may not be read: " + err.Error()}}, nil
 	case !errors.Is(err, planewright.ErrNotFound):
 		return nil, err
-	case !healthy:
+	case !running:
 		return []planewright.Finding{{Severity: planewright.SeverityUnprobed, Code: CodeWebhook, Object: &object,
-			Cause: "the webhook is not registered, and whether Flyte has started could not be probed"}}, nil
+			Cause: "the webhook is not registered; Flyte does so when it starts, and whether it has could not be probed here"}}, nil
 	}
 	return []planewright.Finding{{Severity: planewright.SeverityWarning, Code: CodeWebhook, Object: &object,
 		Cause: "Flyte runs and has not registered its webhook, so tasks get no secrets",
