@@ -18,6 +18,11 @@ import (
 // charts and installers use.
 func Default(obj runtime.Object) {
 	switch o := obj.(type) {
+	case *corev1.Namespace:
+		if o.Labels == nil {
+			o.Labels = map[string]string{}
+		}
+		o.Labels[corev1.LabelMetadataName] = o.Name
 	case *corev1.Pod:
 		defaultPod(o)
 	case *corev1.PodTemplate:
@@ -130,18 +135,5 @@ func defaultNetworkPolicy(p *networkingv1.NetworkPolicy) {
 func defaultPolicyPorts(ports []networkingv1.NetworkPolicyPort) {
 	for i := range ports {
 		setDefault(&ports[i].Protocol, corev1.ProtocolTCP)
-	}
-}
-
-func defaultAutoscaler(h *autoscalingv2.HorizontalPodAutoscaler) {
-	setDefault(&h.Spec.MinReplicas, 1)
-	if len(h.Spec.Metrics) == 0 {
-		utilization := int32(80)
-		h.Spec.Metrics = []autoscalingv2.MetricSpec{{
-			Type: autoscalingv2.ResourceMetricSourceType,
-			Resource: &autoscalingv2.ResourceMetricSource{Name: corev1.ResourceCPU, Target: autoscalingv2.MetricTarget{
-				Type: autoscalingv2.UtilizationMetricType, AverageUtilization: &utilization,
-			}},
-		}}
 	}
 }

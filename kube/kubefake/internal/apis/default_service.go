@@ -30,10 +30,4 @@ func defaultService(s *corev1.Service) {
 	if s.Spec.Type == corev1.ServiceTypeLoadBalancer {
 		setDefault(&s.Spec.AllocateLoadBalancerNodePorts, true)
 	}
-	if s.Spec.Type != corev1.ServiceTypeExternalName {
-		setDefault(&s.Spec.IPFamilyPolicy, corev1.IPFamilyPolicySingleStack)
-		if len(s.Spec.IPFamilies) == 0 {
-			s.Spec.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol}
-		}
-	}
 }

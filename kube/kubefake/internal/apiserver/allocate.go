@@ -25,6 +25,19 @@ func (s *Server) allocateService(svc *corev1.Service) {
 	if svc.Spec.Type == corev1.ServiceTypeExternalName {
 		return
 	}
+	if svc.Spec.IPFamilyPolicy == nil {
+		policy := corev1.IPFamilyPolicySingleStack
+		if svc.Spec.ClusterIP == corev1.ClusterIPNone && len(svc.Spec.Selector) == 0 {
+			policy = corev1.IPFamilyPolicyRequireDualStack
+		}
+		svc.Spec.IPFamilyPolicy = &policy
+	}
+	if len(svc.Spec.IPFamilies) == 0 {
+		svc.Spec.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol}
+		if *svc.Spec.IPFamilyPolicy == corev1.IPFamilyPolicyRequireDualStack {
+			svc.Spec.IPFamilies = append(svc.Spec.IPFamilies, corev1.IPv6Protocol)
+		}
+	}
 	if svc.Spec.ClusterIP == "" && len(svc.Spec.ClusterIPs) > 0 {
 		svc.Spec.ClusterIP = svc.Spec.ClusterIPs[0]
 	}

@@ -36,7 +36,7 @@ func (s *Server) create(r *Request, k *kind) (*Reply, error) {
 	}
 	obj.SetUID("")
 	obj.SetManagedFields(nil)
-	obj = manager.UpdateNoErrors(k.newObject(), obj, r.manager()).(Object)
+	obj = managed(manager, k.newObject(), obj, r.manager())
 	rec, err := s.insert(k, obj, r.DryRun)
 	if err != nil {
 		return nil, err
@@ -61,12 +61,16 @@ func place(obj Object, k *kind, namespace string) error {
 		obj.SetNamespace(namespace)
 	case namespace:
 	default:
-		return apierrors.NewBadRequest(fmt.Sprintf("the namespace of the provided object does not match the namespace sent on the request"))
+		return wrongNamespace()
 	}
 	if namespace == "" {
 		return apierrors.NewBadRequest("an empty namespace may not be set during creation")
 	}
 	return nil
+}
+
+func wrongNamespace() error {
+	return apierrors.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
 }
 
 // insert admits a new object, whose managed fields are set, and stores it

@@ -55,7 +55,7 @@ func (s *Server) define(old, crd *apiextensionsv1.CustomResourceDefinition) {
 				ShortNames: names.ShortNames, Categories: names.Categories,
 				Namespaced: crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
 				Status:     v.Subresources != nil && v.Subresources.Status != nil,
-				Verbs:      apis.AllVerbs(),
+				Verbs:      []string{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"},
 			},
 			custom: &customKind{
 				versions: served, storage: v.Storage, established: established(crd) && v.Served,

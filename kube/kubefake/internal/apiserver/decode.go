@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/planewright/planewright/kube/kubefake/internal/apis"
@@ -9,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
@@ -41,13 +43,18 @@ func decodeObject(k *kind, body []byte) (_ Object, unknown []error, _ error) {
 	if strict, ok := runtime.AsStrictDecodingError(err); ok && obj != nil {
 		unknown = strict.Errors()
 	} else if err != nil {
-		return nil, nil, decodeError(k, gvk, err)
+		return nil, nil, decodeError(k, typeIn(body, gvk), err)
 	}
 	if found := obj.GetObjectKind().GroupVersionKind(); !found.Empty() && found != gvk {
 		if found.GroupVersion() != gvk.GroupVersion() {
 			return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", found.GroupVersion(), gvk.GroupVersion()))
 		}
-		return nil, nil, decodeError(k, found, fmt.Errorf("converting (%s) to (%s): unknown conversion", found.Kind, gvk.Kind))
+		if k.custom != nil {
+			return nil, nil, apierrors.NewInvalid(found.GroupKind(), obj.(Object).GetName(), field.ErrorList{
+				field.Invalid(field.NewPath("kind"), found.Kind, "must be "+gvk.Kind),
+			})
+		}
+		return nil, nil, decodeError(k, found, fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", found.Version, found.Kind, cmp.Or(gvk.Group, "core"), gvk.Kind))
 	}
 	o, ok := obj.(Object)
 	if !ok {
@@ -61,6 +68,15 @@ func decodeObject(k *kind, body []byte) (_ Object, unknown []error, _ error) {
 		unknown = append(unknown, k.custom.prune(o.(*unstructured.Unstructured))...)
 	}
 	return o, unknown, nil
+}
+
+// typeIn is the type that a body claims to be of.
+func typeIn(body []byte, otherwise schema.GroupVersionKind) schema.GroupVersionKind {
+	var claimed metav1.TypeMeta
+	if yaml.Unmarshal(body, &claimed) != nil || claimed.Kind == "" || claimed.APIVersion == "" {
+		return otherwise
+	}
+	return claimed.GroupVersionKind()
 }
 
 func decodeAny(k *kind, body []byte) (runtime.Object, error) {

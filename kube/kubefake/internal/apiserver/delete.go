@@ -44,6 +44,14 @@ func (s *Server) delete(r *Request, k *kind) (*Reply, error) {
 		reply.Persisted = !r.DryRun && left != rec
 		return reply, nil
 	}
+	if apis.ReturnsDeleted(k.GroupVersionKind()) {
+		reply, err := s.objectReply(r, k, http.StatusOK, rec)
+		if err != nil {
+			return nil, err
+		}
+		reply.Persisted = !r.DryRun
+		return reply, nil
+	}
 	reply := jsonReply(http.StatusOK, metav1.Status{
 		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
 		Status:   metav1.StatusSuccess,
@@ -67,9 +75,6 @@ func (s *Server) drop(k *kind, rec *record, options *metav1.DeleteOptions, dryRu
 		if slices.Contains([]string{"default", "kube-system", "kube-public"}, o.Name) {
 			return nil, apierrors.NewForbidden(k.GroupResource(), o.Name, errors.New("this namespace may not be deleted"))
 		}
-		if o.DeletionTimestamp != nil && len(o.Spec.Finalizers) > 0 {
-			return nil, apierrors.NewConflict(k.GroupResource(), o.Name, errors.New("The system is ensuring all content is removed from this namespace.  Upon completion, this namespace will automatically be purged by the system."))
-		}
 		o.Status.Phase = corev1.NamespaceTerminating
 	case *apiextensionsv1.CustomResourceDefinition:
 		if o.DeletionTimestamp == nil {
@@ -86,11 +91,13 @@ func (s *Server) drop(k *kind, rec *record, options *metav1.DeleteOptions, dryRu
 	if obj.GetDeletionTimestamp() == nil {
 		now := metav1.NewTime(Now().Add(time.Duration(grace) * time.Second))
 		obj.SetDeletionTimestamp(&now)
-		if g := obj.GetGeneration(); g > 0 {
-			obj.SetGeneration(g + 1)
+		if !hasOwnDelete(obj) {
+			obj.SetDeletionGracePeriodSeconds(&grace)
+			if g := obj.GetGeneration(); g > 0 {
+				obj.SetGeneration(g + 1)
+			}
 		}
-		obj.SetDeletionGracePeriodSeconds(&grace)
-	} else if had := obj.GetDeletionGracePeriodSeconds(); had == nil || grace < *had {
+	} else if had := obj.GetDeletionGracePeriodSeconds(); had != nil && grace < *had {
 		obj.SetDeletionGracePeriodSeconds(&grace)
 	}
 	if isDone(k, obj) {
@@ -108,17 +115,35 @@ func (s *Server) drop(k *kind, rec *record, options *metav1.DeleteOptions, dryRu
 	return s.store(k.stored(s), obj), nil
 }
 
+// hasOwnDelete tells the kinds that do not go through the common way of
+// marking objects as deleted.
+func hasOwnDelete(obj Object) bool {
+	switch obj.(type) {
+	case *corev1.Namespace, *apiextensionsv1.CustomResourceDefinition:
+		return true
+	}
+	return false
+}
+
 func deletePreconditions(k *kind, obj Object, p *metav1.Preconditions) error {
 	if p == nil {
 		return nil
 	}
 	if p.UID != nil && *p.UID != obj.GetUID() {
-		return apierrors.NewConflict(k.GroupResource(), obj.GetName(), fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", *p.UID, obj.GetUID()))
+		return preconditionFailed(k, obj, "UID", string(*p.UID), string(obj.GetUID()))
 	}
 	if p.ResourceVersion != nil && *p.ResourceVersion != obj.GetResourceVersion() {
-		return apierrors.NewConflict(k.GroupResource(), obj.GetName(), fmt.Errorf("Precondition failed: ResourceVersion in precondition: %v, ResourceVersion in object meta: %v", *p.ResourceVersion, obj.GetResourceVersion()))
+		return preconditionFailed(k, obj, "ResourceVersion", *p.ResourceVersion, obj.GetResourceVersion())
 	}
 	return nil
+}
+
+func preconditionFailed(k *kind, obj Object, what, given, found string) error {
+	message := fmt.Errorf("the %s in the precondition (%s) does not match the %s in record (%s). The object might have been deleted and then recreated", what, given, what, found)
+	if what == "ResourceVersion" {
+		message = fmt.Errorf("the %s in the precondition (%s) does not match the %s in record (%s). The object might have been modified", what, given, what, found)
+	}
+	return apierrors.NewConflict(schema.GroupResource{Group: k.Group, Resource: k.Kind}, obj.GetName(), message)
 }
 
 // propagationFinalizers are the finalizers after the delete's propagation
@@ -155,6 +180,10 @@ func (s *Server) deleteCollection(r *Request, k *kind) (*Reply, error) {
 		return nil, err
 	}
 	persisted := false
+	list, err := s.list(r, k)
+	if err != nil {
+		return nil, err
+	}
 	for _, rec := range s.table(k.stored(s)).sorted(r.Namespace) {
 		if !sel.matches(rec.obj) {
 			continue
@@ -164,7 +193,6 @@ func (s *Server) deleteCollection(r *Request, k *kind) (*Reply, error) {
 		}
 		persisted = persisted || !r.DryRun
 	}
-	reply := jsonReply(http.StatusOK, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess})
-	reply.Persisted = persisted
-	return reply, nil
+	list.Persisted = persisted
+	return list, nil
 }

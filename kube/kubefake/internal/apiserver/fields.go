@@ -44,6 +44,17 @@ func newFieldManager(k *kind, subresource string) (*managedfields.FieldManager, 
 	return managedfields.NewDefaultCRDFieldManager(types, converter, converter, converter, gvk, k.GroupVersion(), subresource, reset)
 }
 
+// managed notes in the object which fields the manager changes. An object that
+// does not fit its schema keeps the notes it had; validation refuses it later.
+func managed(fields *managedfields.FieldManager, old, obj Object, manager string) Object {
+	updated, err := fields.Update(old, obj, manager)
+	if err != nil {
+		obj.SetManagedFields(old.GetManagedFields())
+		return obj
+	}
+	return updated.(Object)
+}
+
 // fieldConverter gives the field manager objects of the kind's own type,
 // whatever it made of them. Every kind has one version, so no conversion
 // changes content.

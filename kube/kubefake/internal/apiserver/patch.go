@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 func (s *Server) patch(r *Request, k *kind, subresource string) (*Reply, error) {
@@ -47,7 +49,7 @@ func (s *Server) patch(r *Request, k *kind, subresource string) (*Reply, error) 
 	}
 	obj, warnings, err := r.decode(k, after)
 	if err != nil {
-		return nil, apierrors.NewInvalid(k.GroupVersionKind().GroupKind(), r.Name, nil)
+		return nil, apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{field.Invalid(field.NewPath("patch"), string(after), reason(err))})
 	}
 	if err := r.sameName(obj); err != nil {
 		return nil, err
@@ -59,8 +61,17 @@ func (s *Server) patch(r *Request, k *kind, subresource string) (*Reply, error) 
 	if err != nil {
 		return nil, err
 	}
-	obj = manager.UpdateNoErrors(old, obj, r.manager()).(Object)
+	obj = managed(manager, old, obj, r.manager())
 	return s.replaceReply(r, k, old, obj, subresource, http.StatusOK, warnings)
+}
+
+// reason is what is wrong with a patched object, without the words about its type.
+func reason(err error) string {
+	_, text, found := strings.Cut(err.Error(), " cannot be handled as a ")
+	if _, after, ok := strings.Cut(text, ": "); found && ok {
+		return after
+	}
+	return err.Error()
 }
 
 // patched applies a patch to an encoded object.
@@ -105,8 +116,8 @@ func (s *Server) apply(r *Request, k *kind, subresource string, force bool) (*Re
 	} else if err := r.sameName(configuration); err != nil {
 		return nil, err
 	}
-	if err := place(configuration, k, r.Namespace); err != nil {
-		return nil, err
+	if given := configuration.GetNamespace(); given != "" && given != r.Namespace {
+		return nil, wrongNamespace()
 	}
 	manager, err := k.fields(subresource)
 	if err != nil {
@@ -126,9 +137,13 @@ func (s *Server) apply(r *Request, k *kind, subresource string, force bool) (*Re
 		return nil, err
 	}
 	obj := merged.(Object)
+	if err := place(obj, k, r.Namespace); err != nil {
+		return nil, err
+	}
 	if rec != nil {
 		return s.replaceReply(r, k, old, obj, subresource, http.StatusOK, nil)
 	}
+	obj.SetResourceVersion("") // an apply that creates does not heed it
 	created, err := s.insert(k, obj, r.DryRun)
 	if err != nil {
 		return nil, err
@@ -142,12 +157,14 @@ func (s *Server) apply(r *Request, k *kind, subresource string, force bool) (*Re
 }
 
 func unsupportedMediaType(k *kind) error {
-	supported := "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
-	if k.typed {
-		supported = "application/json-patch+json, application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml"
-	}
-	return &apierrors.StatusError{ErrStatus: metav1.Status{
+	status := metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusUnsupportedMediaType, Reason: metav1.StatusReasonUnsupportedMediaType,
-		Message: "the body of the request was in an unknown format - accepted media types include: " + supported,
-	}}
+		Message: "415: Unsupported Media Type", Details: &metav1.StatusDetails{},
+	}
+	if !k.typed {
+		status.Message = "the body of the request was in an unknown format - accepted media types include: " +
+			"application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
+		status.Details = nil
+	}
+	return &apierrors.StatusError{ErrStatus: status}
 }

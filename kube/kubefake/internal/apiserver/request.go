@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
 )
 
 // maxBody is how long a request body may be.
@@ -162,7 +162,7 @@ func (r *Request) attributes() Attributes {
 // that it is about.
 func (r *Request) configuration() (*unstructured.Unstructured, error) {
 	u := &unstructured.Unstructured{}
-	body, err := yaml.ToJSON(r.body)
+	body, err := yaml.YAMLToJSON(r.body)
 	if err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding YAML: %v", err))
 	}

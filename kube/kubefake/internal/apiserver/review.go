@@ -33,6 +33,7 @@ func (s *Server) review(r *Request, k *kind) (*Reply, error) {
 			NonResourceRules: []authorizationv1.NonResourceRule{{Verbs: all, NonResourceURLs: all}},
 		}
 	case *authenticationv1.SelfSubjectReview:
+		o.CreationTimestamp = Now()
 		o.Status.UserInfo.Username = r.user
 	case *authenticationv1.TokenReview:
 		if user, ok := s.userOf(o.Spec.Token); ok {
@@ -49,7 +50,7 @@ func (s *Server) accessStatus(user string, a *authorizationv1.ResourceAttributes
 	if a == nil || s.config.Authorize == nil || s.config.Authorize(Attributes{
 		User: user, Verb: a.Verb, Group: a.Group, Resource: a.Resource, Subresource: a.Subresource, Namespace: a.Namespace, Name: a.Name,
 	}) {
-		return authorizationv1.SubjectAccessReviewStatus{Allowed: true, Reason: "allowed by kubefake"}
+		return authorizationv1.SubjectAccessReviewStatus{Allowed: true}
 	}
 	return authorizationv1.SubjectAccessReviewStatus{Reason: "denied by a rule of the fake cluster"}
 }
@@ -71,6 +72,8 @@ func (s *Server) requestToken(r *Request) (*Reply, error) {
 	seconds := int64(3600)
 	if obj.Spec.ExpirationSeconds != nil {
 		seconds = *obj.Spec.ExpirationSeconds
+	} else {
+		obj.Spec.ExpirationSeconds = &seconds
 	}
 	account := rec.obj.(*corev1.ServiceAccount)
 	obj.Namespace, obj.Name = account.Namespace, account.Name

@@ -22,7 +22,7 @@ func (s *Server) selection(r *Request, k *kind) (selection, error) {
 	sel := selection{namespace: r.Namespace}
 	var err error
 	if sel.labels, err = labels.Parse(r.query.Get("labelSelector")); err != nil {
-		return sel, apierrors.NewBadRequest(fmt.Sprintf("unable to parse requirement: %v", err))
+		return sel, apierrors.NewBadRequest(err.Error())
 	}
 	if sel.fields, err = fields.ParseSelector(r.query.Get("fieldSelector")); err != nil {
 		return sel, apierrors.NewBadRequest(err.Error())

@@ -41,7 +41,7 @@ func (s *Server) serve(r *Request) (*Reply, error) {
 	}
 	k := r.kind
 	if k == nil || r.Namespace != "" && !k.Namespaced {
-		return notFoundReply(), nil
+		return s.unknownResource(r)
 	}
 	if !acceptsJSON(r.http) {
 		return nil, notAcceptable()
@@ -52,8 +52,14 @@ func (s *Server) serve(r *Request) (*Reply, error) {
 	if !slices.Contains(k.Verbs, kubernetesVerb(r.Verb)) {
 		return nil, apierrors.NewMethodNotSupported(k.GroupResource(), r.Verb)
 	}
-	if k.Namespaced && r.Namespace == "" && r.Verb != "list" && r.Verb != "watch" && r.Verb != "create" {
-		return notFoundReply(), nil
+	if k.Namespaced && r.Namespace == "" && r.Verb != "list" && r.Verb != "watch" {
+		if r.Name != "" && r.Verb != "create" {
+			return s.unknownResource(r)
+		}
+		return nil, &apierrors.StatusError{ErrStatus: metav1.Status{
+			Status: metav1.StatusFailure, Code: http.StatusMethodNotAllowed, Reason: metav1.StatusReasonMethodNotAllowed,
+			Message: "the server does not allow this method on the requested resource", Details: &metav1.StatusDetails{},
+		}}
 	}
 	switch r.Verb {
 	case "get":
@@ -79,6 +85,20 @@ func (s *Server) serve(r *Request) (*Reply, error) {
 	return nil, apierrors.NewMethodNotSupported(k.GroupResource(), r.Verb)
 }
 
+// unknownResource answers a path that leads to no kind: by a Status in an API
+// group that exists, else by a bare line of text.
+func (s *Server) unknownResource(r *Request) (*Reply, error) {
+	for _, known := range s.resources() {
+		if known.Group == r.Group {
+			return nil, &apierrors.StatusError{ErrStatus: metav1.Status{
+				Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound,
+				Message: "the server could not find the requested resource", Details: &metav1.StatusDetails{},
+			}}
+		}
+	}
+	return notFoundReply(), nil
+}
+
 func (s *Server) serveSubresource(r *Request, k *kind) (*Reply, error) {
 	switch {
 	case r.Subresource == "status" && k.Status:
@@ -95,7 +115,7 @@ func (s *Server) serveSubresource(r *Request, k *kind) (*Reply, error) {
 	case r.Subresource == "finalize" && k.Kind == "Namespace" && r.Verb == "update":
 		return s.update(r, k, "finalize")
 	default:
-		return notFoundReply(), nil
+		return s.unknownResource(r)
 	}
 	return nil, apierrors.NewMethodNotSupported(k.GroupResource(), r.Verb)
 }

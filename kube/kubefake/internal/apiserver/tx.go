@@ -81,7 +81,7 @@ func (tx Tx) Create(obj Object, manager string) (Object, error) {
 		if err != nil {
 			return nil, err
 		}
-		obj = fields.UpdateNoErrors(k.newObject(), obj, manager).(Object)
+		obj = managed(fields, k.newObject(), obj, manager)
 	}
 	rec, err := tx.s.insert(k, obj, false)
 	if err != nil {

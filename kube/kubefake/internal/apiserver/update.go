@@ -8,7 +8,6 @@ import (
 	"github.com/planewright/planewright/kube/kubefake/internal/apis"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -39,7 +38,10 @@ func (s *Server) update(r *Request, k *kind, subresource string) (*Reply, error)
 	if err != nil {
 		return nil, err
 	}
-	obj = manager.UpdateNoErrors(old, obj, r.manager()).(Object)
+	obj = managed(manager, old, obj, r.manager())
+	if uid := obj.GetUID(); uid != "" && uid != old.GetUID() {
+		return nil, apierrors.NewConflict(k.GroupResource(), old.GetName(), fmt.Errorf("StorageError: invalid object, Code: 4, Key: /kubefake/%s/%s, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: %v, UID in object meta: %v", k.Plural, keyOf(old), uid, old.GetUID()))
+	}
 	return s.replaceReply(r, k, old, obj, subresource, http.StatusOK, warnings)
 }
 
@@ -47,7 +49,7 @@ func (s *Server) update(r *Request, k *kind, subresource string) (*Reply, error)
 func (r *Request) sameName(obj Object) error {
 	if name := obj.GetName(); name != r.Name {
 		if name == "" {
-			return apierrors.NewBadRequest(fmt.Sprintf("name must be provided"))
+			return apierrors.NewBadRequest("name must be provided")
 		}
 		return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", name, r.Name))
 	}
@@ -75,7 +77,9 @@ func (s *Server) replace(k *kind, old, obj Object, subresource string, dryRun bo
 	if err := preconditions(k, old, obj); err != nil {
 		return nil, false, err
 	}
-	obj.SetUID(old.GetUID())
+	if obj.GetUID() == "" {
+		obj.SetUID(old.GetUID()) // another one is refused as a change of what cannot change
+	}
 	obj.SetCreationTimestamp(old.GetCreationTimestamp())
 	obj.SetDeletionTimestamp(old.GetDeletionTimestamp())
 	obj.SetDeletionGracePeriodSeconds(old.GetDeletionGracePeriodSeconds())
@@ -115,13 +119,10 @@ func isDone(k *kind, obj Object) bool {
 }
 
 func preconditions(k *kind, old, obj Object) error {
-	if uid := obj.GetUID(); uid != "" && uid != old.GetUID() {
-		return apierrors.NewConflict(k.GroupResource(), old.GetName(), fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", uid, old.GetUID()))
-	}
 	switch version := obj.GetResourceVersion(); {
 	case version == "":
 		if !apis.AllowsUnconditionalUpdate(k.GroupVersionKind(), k.typed) {
-			return apierrors.NewInvalid(k.GroupVersionKind().GroupKind(), old.GetName(), field.ErrorList{
+			return apierrors.NewInvalid(schema.GroupKind{Group: k.Group, Kind: k.Plural}, old.GetName(), field.ErrorList{
 				field.Invalid(field.NewPath("metadata", "resourceVersion"), 0, "must be specified for an update"),
 			})
 		}
@@ -149,10 +150,6 @@ func (s *Server) prepareUpdate(k *kind, obj, old Object, subresource string) err
 		errs = apis.ValidateUpdate(obj, old, k.Resource)
 	} else {
 		errs = k.prepareCustomUpdate(obj, old, subresource)
-	}
-	meta := field.NewPath("metadata")
-	if old.GetDeletionTimestamp() != nil {
-		errs = append(errs, apivalidation.ValidateNoNewFinalizers(obj.GetFinalizers(), old.GetFinalizers(), meta.Child("finalizers"))...)
 	}
 	if len(errs) > 0 {
 		return apierrors.NewInvalid(k.GroupVersionKind().GroupKind(), obj.GetName(), errs)

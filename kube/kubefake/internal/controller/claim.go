@@ -2,7 +2,9 @@ package controller
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/planewright/planewright/kube/kubefake/internal/apis"
 	"github.com/planewright/planewright/kube/kubefake/internal/apiserver"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -12,7 +14,15 @@ import (
 // claim binds a claim to a volume that is made for it, if its storage class exists.
 func (m *Manager) claim(tx apiserver.Tx, k key) {
 	c, ok := get[*corev1.PersistentVolumeClaim](tx, k)
-	if !ok || c.DeletionTimestamp != nil || c.Status.Phase == corev1.ClaimBound {
+	if !ok {
+		m.reclaim(tx, k)
+		return
+	}
+	if c.DeletionTimestamp != nil {
+		m.release(tx, c)
+		return
+	}
+	if c.Status.Phase == corev1.ClaimBound {
 		return
 	}
 	class := ""
@@ -42,7 +52,7 @@ func (m *Manager) claim(tx apiserver.Tx, k key) {
 			PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: sc.Provisioner, VolumeHandle: name}},
 			ClaimRef:               &corev1.ObjectReference{APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: c.Namespace, Name: c.Name, UID: c.UID},
 		},
-	}, "kube-controller-manager")
+	}, "")
 	if err != nil {
 		m.warn(tx, c, "persistentvolume-controller", "ProvisioningFailed", err.Error())
 		return
@@ -53,12 +63,56 @@ func (m *Manager) claim(tx apiserver.Tx, k key) {
 		tx.Replace(bound)
 	}
 	next := c.DeepCopy()
+	if next.Annotations == nil {
+		next.Annotations = map[string]string{}
+	}
+	for annotation, value := range map[string]string{
+		"pv.kubernetes.io/bind-completed": "yes", "pv.kubernetes.io/bound-by-controller": "yes",
+		"volume.kubernetes.io/storage-provisioner": sc.Provisioner, "volume.beta.kubernetes.io/storage-provisioner": sc.Provisioner,
+	} {
+		next.Annotations[annotation] = value
+	}
 	next.Spec.VolumeName = name
 	next.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound, AccessModes: c.Spec.AccessModes, Capacity: corev1.ResourceList{
 		corev1.ResourceStorage: c.Spec.Resources.Requests[corev1.ResourceStorage],
 	}}
 	tx.Replace(next)
 	m.retryPods(tx)
+}
+
+// release lets a deleted claim go that no pod uses any more.
+func (m *Manager) release(tx apiserver.Tx, c *corev1.PersistentVolumeClaim) {
+	for _, p := range list[*corev1.Pod](tx, "", "Pod", c.Namespace) {
+		if p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed && mounts(p, c.Name) {
+			return // looked at again when the pod is gone
+		}
+	}
+	next := c.DeepCopy()
+	next.Finalizers = slices.DeleteFunc(next.Finalizers, func(f string) bool { return f == apis.ClaimProtection })
+	tx.Replace(next)
+}
+
+func mounts(p *corev1.Pod, claim string) bool {
+	return slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool {
+		return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == claim
+	})
+}
+
+// reclaim deletes the volumes whose claim is gone, unless they are to be kept.
+func (m *Manager) reclaim(tx apiserver.Tx, claim key) {
+	for _, v := range list[*corev1.PersistentVolume](tx, "", "PersistentVolume", "") {
+		ref := v.Spec.ClaimRef
+		if ref == nil || ref.Namespace != claim.namespace || ref.Name != claim.name {
+			continue
+		}
+		next := v.DeepCopy()
+		next.Status.Phase = corev1.VolumeReleased
+		if v.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete {
+			tx.Remove(v)
+			continue
+		}
+		tx.Replace(next)
+	}
 }
 
 // unboundClaim is why a pod's claims keep it from any node, empty if they do not.

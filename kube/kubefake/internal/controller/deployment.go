@@ -188,7 +188,8 @@ func prune(tx apiserver.Tx, d *appsv1.Deployment, old []*appsv1.ReplicaSet) {
 
 func (m *Manager) deploymentStatus(tx apiserver.Tx, d *appsv1.Deployment, sets []*appsv1.ReplicaSet) {
 	next := d.DeepCopy()
-	status := appsv1.DeploymentStatus{ObservedGeneration: d.Generation, Conditions: next.Status.Conditions, CollisionCount: next.Status.CollisionCount}
+	none := int32(0)
+	status := appsv1.DeploymentStatus{TerminatingReplicas: &none, ObservedGeneration: d.Generation, Conditions: next.Status.Conditions, CollisionCount: next.Status.CollisionCount}
 	failure := ""
 	revision := "1"
 	for _, rs := range sets {

@@ -111,6 +111,6 @@ func core(kind string) metav1.TypeMeta { return metav1.TypeMeta{APIVersion: "v1"
 // create makes an object on behalf of a controller. What cannot be created
 // (its namespace is going away, say) is tried again when something changes.
 func (m *Manager) create(tx apiserver.Tx, obj apiserver.Object) error {
-	_, err := tx.Create(obj, "kube-controller-manager")
+	_, err := tx.Create(obj, "")
 	return err
 }

@@ -1,13 +1,14 @@
 package controller
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
+	"hash/fnv"
+	"strconv"
 
 	"github.com/planewright/planewright/kube/kubefake/internal/apiserver"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/rand"
 )
 
 // controlledBy makes the reference of an object that the owner controls.
@@ -61,8 +62,9 @@ func hash(template *corev1.PodTemplateSpec) string {
 	if err != nil {
 		return "0"
 	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:5])
+	h := fnv.New32a()
+	h.Write(b)
+	return rand.SafeEncodeString(strconv.FormatUint(uint64(h.Sum32()), 10))
 }
 
 // newPod makes a pod of a template.

@@ -14,6 +14,11 @@ func (m *Manager) pod(tx apiserver.Tx, k key) {
 	p, ok := get[*corev1.Pod](tx, k)
 	if !ok {
 		m.retryPods(tx) // there is room now
+		for _, c := range list[*corev1.PersistentVolumeClaim](tx, "", "PersistentVolumeClaim", k.namespace) {
+			if c.DeletionTimestamp != nil {
+				m.enqueue(key{"", "PersistentVolumeClaim", c.Namespace, c.Name})
+			}
+		}
 		return
 	}
 	switch {
@@ -108,7 +113,6 @@ func started(p *corev1.Pod) *corev1.Pod {
 	s.HostIP, s.HostIPs = "10.0.0.1", []corev1.HostIP{{IP: "10.0.0.1"}}
 	s.PodIP = podIP(p)
 	s.PodIPs = []corev1.PodIP{{IP: s.PodIP}}
-	s.QOSClass = corev1.PodQOSBurstable
 	finished := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Completed", StartedAt: now, FinishedAt: now}}
 	s.InitContainerStatuses, s.ContainerStatuses = nil, nil
 	for _, c := range p.Spec.InitContainers {

@@ -31,8 +31,10 @@ func (m *Manager) replicaSet(tx apiserver.Tx, k key) {
 	}
 	pods = alive(controlled[*corev1.Pod](tx, rs, "", "Pod"))
 	next := *rs
+	none := int32(0)
 	next.Status = appsv1.ReplicaSetStatus{
-		Replicas: int32(len(pods)), FullyLabeledReplicas: int32(len(pods)), ReadyReplicas: ready(pods), AvailableReplicas: ready(pods),
+		TerminatingReplicas: &none,
+		Replicas:            int32(len(pods)), FullyLabeledReplicas: int32(len(pods)), ReadyReplicas: ready(pods), AvailableReplicas: ready(pods),
 		ObservedGeneration: rs.Generation,
 	}
 	if failure != "" {

@@ -18,8 +18,9 @@ func (m *Manager) statefulSet(tx apiserver.Tx, k key) {
 	revision := s.Name + "-" + hash(&s.Spec.Template)
 	m.fillStatefulSet(tx, s, revision, controlled[*corev1.Pod](tx, s, "", "Pod"))
 
+	none := int32(0)
 	status := appsv1.StatefulSetStatus{
-		ObservedGeneration: s.Generation, CurrentRevision: s.Status.CurrentRevision, UpdateRevision: revision, CollisionCount: s.Status.CollisionCount,
+		ObservedGeneration: s.Generation, CurrentRevision: s.Status.CurrentRevision, UpdateRevision: revision, CollisionCount: &none,
 	}
 	for _, p := range alive(controlled[*corev1.Pod](tx, s, "", "Pod")) {
 		status.Replicas++
