@@ -18,7 +18,7 @@ import (
 func drift(want, live *unstructured.Unstructured) []planewright.FieldDiff {
 	ref := kube.RefOf(want)
 	if live == nil {
-		return []planewright.FieldDiff{{Path: ref.String() + " (drift)", Before: "missing", After: "there"}}
+		return []planewright.FieldDiff{{Path: ref.String() + " (drift)", After: wholeObject}}
 	}
 	content, schema := normal(want)
 	delete(content, "status")

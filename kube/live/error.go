@@ -71,10 +71,11 @@ func (e *callError) RetryAfter() time.Duration { return e.after }
 // fail makes an error of a failed call on an object. An error that is one
 // already is returned as it is.
 func (c *connection) fail(ctx context.Context, op string, object planewright.Object, err error) error {
-	if object.Kind == "Secret" {
-		err = withoutDetails(err)
+	var done planewright.Retryable
+	if object.Kind != "Secret" || errors.As(err, &done) {
+		return c.failure(ctx, op, object.String(), err)
 	}
-	return c.failure(ctx, op, object.String(), err)
+	return &callError{op: op, object: object.String(), verdict: c.judge(ctx, err), err: withoutDetails(err)}
 }
 
 // failure is fail for what is no single object.

@@ -48,6 +48,7 @@ type look struct {
 	// desired and recorded are the objects as they should be and as the record
 	// has them, in install order.
 	desired, recorded []*unstructured.Unstructured
+	scopes            *scopes
 	// missing are kinds that the cluster does not serve and the chart does not bring.
 	missing []schema.GroupVersionKind
 	// foreign are objects that belong to somebody else.
@@ -267,6 +268,7 @@ func (r *releases) placeLook(ctx context.Context, l *look) error {
 	}
 	defined := kinds(l.recorded)
 	s := &scopes{lookup: r.c.apis.lookup(ctx), defined: defined}
+	l.scopes = s
 	if l.made == nil {
 		l.desired = l.recorded
 	} else {

@@ -198,8 +198,12 @@ func (o *objects) Delete(ctx context.Context, ref kube.Ref, opts kube.DeleteOpti
 		deleteOpts = append(deleteOpts, client.Preconditions{UID: &uid})
 	}
 	err = o.c.client.Delete(ctx, shell(ref), deleteOpts...)
-	if apierrors.IsNotFound(err) {
+	switch {
+	case apierrors.IsNotFound(err):
 		return nil
+	case apierrors.IsConflict(err) && opts.UID != "":
+		return &callError{op: "delete", object: ref.In(o.c.name).String(), err: err, verdict: verdict{
+			sentinel: planewright.ErrConflict, hint: "it is not the object that was meant: that one had another uid"}}
 	}
 	return fail(err)
 }

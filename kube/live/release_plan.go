@@ -168,6 +168,11 @@ func (l *look) hookDiff() ([]planewright.FieldDiff, error) {
 	if err != nil {
 		return nil, chartError(l.rel.Chart, err)
 	}
+	for _, obj := range slices.Concat(was, is) {
+		if err := l.scopes.place(obj, l.rel.Namespace); err != nil {
+			return nil, err
+		}
+	}
 	diffs, _ := objectDiffs(was, is, " (hook)")
 	return diffs, nil
 }

@@ -98,6 +98,11 @@ func (f *follower) pause(ctx context.Context) {
 // heard notes that the API server talks to us.
 func (f *follower) heard() {
 	f.backoff = newWatchBackoff()
+	f.mended()
+}
+
+// mended takes back what was told of a broken watch.
+func (f *follower) mended() {
 	if f.broken {
 		f.broken = false
 		f.send(waitUpdate{})
@@ -140,6 +145,7 @@ func (f *follower) watch(ctx context.Context, version string) (string, error) {
 		return version, err
 	}
 	defer events.Stop()
+	f.mended()
 	for {
 		select {
 		case <-ctx.Done():
