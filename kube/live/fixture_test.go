@@ -9,6 +9,7 @@ import (
 
 	"github.com/planewright/planewright/kube"
 	"github.com/planewright/planewright/kube/kubefake"
+	"github.com/planewright/planewright/kube/live"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -184,7 +185,8 @@ data: {a: "1"}
 
 // with returns the files with some added or replaced.
 func with(files map[string]string, more map[string]string) map[string]string {
-	all := maps.Clone(files)
+	all := map[string]string{}
+	maps.Copy(all, files)
 	maps.Copy(all, more)
 	return all
 }
@@ -212,4 +214,12 @@ func writeStatus(t testing.TB, fleet *kubefake.Fleet, apiVersion, resource strin
 	require.NoError(t, err)
 	_, err = client.Resource(gv.WithResource(resource)).Namespace(obj.GetNamespace()).UpdateStatus(t.Context(), obj, metav1.UpdateOptions{})
 	require.NoError(t, err)
+}
+
+// adapter is a handle without what kubefake adds to it.
+func adapter(t testing.TB, fleet *kubefake.Fleet) kube.Cluster {
+	t.Helper()
+	cluster, err := live.FromConfig("dp-1", fleet.Config("dp-1"))
+	require.NoError(t, err)
+	return cluster
 }

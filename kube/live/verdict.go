@@ -135,7 +135,7 @@ func judgeNetwork(host string, credentials func() string, err error) verdict {
 		return unavailable(false, "the certificate of %s was made for other names", host)
 	case errors.As(err, &verify), errors.As(err, &invalid):
 		return unavailable(false, "the certificate of %s cannot be verified", host)
-	case errors.As(err, &record):
+	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
 		return unavailable(false, "%s does not speak TLS; is it http?", host)
 	case errors.As(err, &op) && op.Op == "remote error":
 		return verdict{sentinel: planewright.ErrDenied, hint: fmt.Sprintf("%s refuses the TLS handshake; %s", host, credentials())}
