@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -23,9 +24,6 @@ func (s *Server) create(r *Request, k *kind) (*Reply, error) {
 	obj, warnings, err := r.decode(k, r.body)
 	if err != nil {
 		return nil, err
-	}
-	if obj.GetName() == "" && obj.GetGenerateName() != "" {
-		obj.SetName(obj.GetGenerateName() + s.newSuffix())
 	}
 	if err := place(obj, k, r.Namespace); err != nil {
 		return nil, err
@@ -85,6 +83,9 @@ func (s *Server) insert(k *kind, obj Object, dryRun bool) (*record, error) {
 	if err := s.admitPod(obj); err != nil {
 		return nil, err
 	}
+	if obj.GetName() == "" && obj.GetGenerateName() != "" {
+		obj.SetName(obj.GetGenerateName() + s.newSuffix())
+	}
 	obj.SetUID(s.newUID())
 	obj.SetCreationTimestamp(Now())
 	obj.SetDeletionTimestamp(nil)
@@ -132,7 +133,7 @@ func (s *Server) admitNamespace(k *kind, obj Object) error {
 	if rec.obj.(*corev1.Namespace).DeletionTimestamp == nil {
 		return nil
 	}
-	err := apierrors.NewForbidden(k.GroupResource(), obj.GetName(), fmt.Errorf("unable to create new content in namespace %s because it is being terminated", name))
+	err := apierrors.NewForbidden(k.GroupResource(), nameSoFar(obj), fmt.Errorf("unable to create new content in namespace %s because it is being terminated", name))
 	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{
 		Type: corev1.NamespaceTerminatingCause, Message: fmt.Sprintf("namespace %s is being terminated", name), Field: "metadata.namespace",
 	})
@@ -154,6 +155,9 @@ func (s *Server) admitPod(obj Object) error {
 		return nil
 	}
 	missing := apierrors.NewNotFound(schema.GroupResource{Resource: "serviceaccount"}, pod.Spec.ServiceAccountName)
-	return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, pod.Name,
+	return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, nameSoFar(pod),
 		fmt.Errorf("error looking up service account %s/%s: %w", pod.Namespace, pod.Spec.ServiceAccountName, missing))
 }
+
+// nameSoFar is the name of an object that may not have its own yet.
+func nameSoFar(obj Object) string { return cmp.Or(obj.GetName(), obj.GetGenerateName()) }

@@ -72,9 +72,6 @@ func (tx Tx) Create(obj Object, manager string) (Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	if obj.GetName() == "" && obj.GetGenerateName() != "" {
-		obj.SetName(obj.GetGenerateName() + tx.s.newSuffix())
-	}
 	normalize(k, obj)
 	if manager != "" {
 		fields, err := k.fields("")
