@@ -161,6 +161,9 @@ func (f *facts) allowed(ctx context.Context, access kube.Access) (bool, error) {
 	review := &unstructured.Unstructured{Object: content}
 	review.SetAPIVersion(authorizationv1.SchemeGroupVersion.String())
 	review.SetKind("SelfSubjectAccessReview")
+	if _, err := f.c.apis.mapping(ctx, review.GroupVersionKind()); err != nil {
+		return false, err
+	}
 	if err := f.c.client.Create(ctx, review); err != nil {
 		return false, err
 	}

@@ -52,9 +52,6 @@ func (o *objects) List(ctx context.Context, list kube.ListRequest) ([]*unstructu
 	if err != nil {
 		return nil, &callError{op: "list", object: subject, err: fmt.Errorf("label selector %q: %w", list.Labels, err), verdict: verdict{sentinel: planewright.ErrInvalid}}
 	}
-	if _, err := o.c.apis.mapping(ctx, ref.GroupVersionKind()); err != nil {
-		return nil, o.c.failure(ctx, "list", subject, err)
-	}
 	items, _, err := o.c.list(ctx, ref, client.InNamespace(list.Namespace), client.MatchingLabelsSelector{Selector: selector})
 	if err != nil {
 		return nil, o.c.failure(ctx, "list", subject, err)
@@ -65,6 +62,9 @@ func (o *objects) List(ctx context.Context, list kube.ListRequest) ([]*unstructu
 // list reads all pages of a list, sorted by namespace and name, and the
 // resourceVersion to watch from.
 func (c *connection) list(ctx context.Context, of kube.Ref, opts ...client.ListOption) ([]*unstructured.Unstructured, string, error) {
+	if _, err := c.apis.mapping(ctx, of.GroupVersionKind()); err != nil {
+		return nil, "", err
+	}
 	var (
 		items []*unstructured.Unstructured
 		page  string
