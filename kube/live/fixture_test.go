@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/yaml"
 )
 
@@ -205,15 +206,21 @@ func paths(p kube.ReleasePlan) []string {
 	return all
 }
 
-// writeStatus writes the status of an object, which a controller would do.
-func writeStatus(t testing.TB, fleet *kubefake.Fleet, apiVersion, resource string, obj *unstructured.Unstructured) {
+// writeStatus writes the status of a Job, which a controller would do.
+func writeStatus(t testing.TB, fleet *kubefake.Fleet, ref kube.Ref, status map[string]any) {
 	t.Helper()
 	client, err := dynamic.NewForConfig(fleet.Config("dp-1"))
 	require.NoError(t, err)
-	gv, err := schema.ParseGroupVersion(apiVersion)
-	require.NoError(t, err)
-	_, err = client.Resource(gv.WithResource(resource)).Namespace(obj.GetNamespace()).UpdateStatus(t.Context(), obj, metav1.UpdateOptions{})
-	require.NoError(t, err)
+	jobs := client.Resource(schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}).Namespace(ref.Namespace)
+	require.NoError(t, retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		job, err := jobs.Get(t.Context(), ref.Name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		job.Object["status"] = status
+		_, err = jobs.UpdateStatus(t.Context(), job, metav1.UpdateOptions{})
+		return err
+	}))
 }
 
 // adapter is a handle without what kubefake adds to it.

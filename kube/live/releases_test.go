@@ -228,44 +228,56 @@ func TestReleaseOfAnotherOwner(t *testing.T) {
 	assert.Equal(t, owner, state.Owner)
 }
 
-// TestInstallCutOffAnywhere kills the process at every call of an install, once
-// before the call has its effect and once after, and installs again.
-func TestInstallCutOffAnywhere(t *testing.T) {
-	undisturbed := fleetOf(t, "dp-1")
-	_, err := undisturbed.Cluster("dp-1").Releases.Apply(inTime(t), demo(nil))
-	require.NoError(t, err)
-	calls := len(undisturbed.Calls())
-	want := objectsOf(t, undisturbed)
-	require.Greater(t, calls, 20)
+// TestCutOffAnywhere kills the process at every write of an install and of an
+// upgrade, once before the write has its effect and once after, and at some of the
+// reads; and does it again.
+func TestCutOffAnywhere(t *testing.T) {
+	install := func(testing.TB, *kubefake.Fleet) {}
+	upgrade := func(t testing.TB, fleet *kubefake.Fleet) {
+		_, err := fleet.Cluster("dp-1").Releases.Apply(inTime(t), demo(kube.Values{"extra": true, "replicas": 2, "greeting": "bye"}))
+		require.NoError(t, err)
+	}
+	for name, prepare := range map[string]func(testing.TB, *kubefake.Fleet){"install": install, "upgrade": upgrade} {
+		undisturbed := fleetOf(t, "dp-1")
+		prepare(t, undisturbed)
+		undisturbed.ForgetCalls()
+		_, err := undisturbed.Cluster("dp-1").Releases.Apply(inTime(t), demo(nil))
+		require.NoError(t, err)
+		reads, writes := len(undisturbed.Calls(kubefake.Call("read"))), len(undisturbed.Calls(kubefake.Call("write")))
+		require.Greater(t, writes, 4)
+		want := objectsOf(t, undisturbed)
 
-	for n := range calls {
-		for _, effect := range []bool{false, true} {
-			t.Run(fmt.Sprintf("call %d, effect %t", n, effect), func(t *testing.T) {
+		cut := func(call kubefake.Match, opts ...kubefake.FaultOption) func(*testing.T) {
+			return func(t *testing.T) {
 				t.Parallel()
 				fleet := fleetOf(t, "dp-1")
-				opts := []kubefake.FaultOption{kubefake.After(n)}
-				if effect {
-					opts = append(opts, kubefake.AfterEffect())
-				}
-				fleet.Fail(kubefake.Call(""), kubefake.Killed, opts...)
-				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-				defer cancel()
-				_, err := fleet.Cluster("dp-1").Releases.Apply(ctx, demo(nil))
+				prepare(t, fleet)
+				fleet.Fail(call, kubefake.Killed, opts...)
+				_, err := fleet.Cluster("dp-1").Releases.Apply(inTime(t), demo(nil))
 				require.Error(t, err)
 				fleet.Heal()
 				fleet.Revive()
 
 				cluster := fleet.Cluster("dp-1")
-				plan, err := cluster.Releases.Plan(ctx, demo(nil))
+				plan, err := cluster.Releases.Plan(inTime(t), demo(nil))
 				require.NoError(t, err)
-				state, err := cluster.Releases.Apply(ctx, demo(nil))
+				state, err := cluster.Releases.Apply(inTime(t), demo(nil))
 				require.NoError(t, err, "the plan was %s (%s)", plan.Action, plan.Reason)
 				assert.Equal(t, "deployed", state.Status)
 				assert.Equal(t, want, objectsOf(t, fleet))
-				plan, err = cluster.Releases.Plan(ctx, demo(nil))
+				_, err = cluster.Objects.Get(inTime(t), kube.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "flyte", Name: "demo-extra"})
+				require.ErrorIs(t, err, planewright.ErrNotFound)
+				plan, err = cluster.Releases.Plan(inTime(t), demo(nil))
 				require.NoError(t, err)
 				assert.Equal(t, planewright.ActionNone, plan.Action, "%v", plan.Diff)
-			})
+			}
+		}
+		for n := range writes {
+			t.Run(fmt.Sprintf("%s, before write %d", name, n), cut(kubefake.Call("write"), kubefake.After(n)))
+			t.Run(fmt.Sprintf("%s, after write %d", name, n), cut(kubefake.Call("write"), kubefake.After(n), kubefake.AfterEffect()))
+		}
+		for n := 0; n < reads; n += 7 {
+			t.Run(fmt.Sprintf("%s, at read %d", name, n), cut(kubefake.Call("read"), kubefake.After(n)))
 		}
 	}
 }

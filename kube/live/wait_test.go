@@ -129,12 +129,9 @@ spec:
 		cluster := fleet.Cluster("dp-1")
 		_, err := cluster.Objects.Apply(inTime(t), job, kube.ApplyOptions{})
 		require.NoError(t, err)
-		live, err := cluster.Objects.Get(inTime(t), kube.RefOf(job))
-		require.NoError(t, err)
-		live.Object["status"] = map[string]any{"failed": int64(1), "conditions": []any{
+		writeStatus(t, fleet, kube.RefOf(job), map[string]any{"failed": int64(1), "conditions": []any{
 			map[string]any{"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded", "message": "Job has reached the specified backoff limit"},
-		}}
-		writeStatus(t, fleet, "batch/v1", "jobs", live)
+		}})
 		err = cluster.Objects.Wait(inTime(t), kube.WaitRequest{Refs: []kube.Ref{kube.RefOf(job)}})
 		require.ErrorIs(t, err, planewright.ErrUnavailable)
 		assert.ErrorContains(t, err, "BackoffLimitExceeded")
