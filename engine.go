@@ -146,7 +146,7 @@ func (e *engine) walk(ctx context.Context, steps []boundStep, f func(ctx context
 	nodes := make([]graph.Node, len(steps))
 	for i, s := range steps {
 		needs := slices.DeleteFunc(slices.Clone(s.Needs), func(id string) bool { return !among[id] })
-		nodes[i] = graph.Node{ID: s.ID, Group: s.Cluster, Needs: needs, Run: func(ctx context.Context) error { return f(ctx, i) }}
+		nodes[i] = graph.Node{ID: s.ID, Group: s.Cluster, Needs: needs, Run: func(ctx context.Context) error { return f(e.telling(ctx, s.ID), i) }}
 	}
 	return graph.Run(ctx, nodes, e.config.limits())
 }
@@ -224,7 +224,7 @@ func (e *engine) probe(ctx context.Context) ([]Finding, error) {
 		nodes[i] = graph.Node{ID: fmt.Sprint(i), Group: p.Cluster, Run: func(ctx context.Context) error {
 			attempts, err := e.retry(ctx, p.ID, p.Cluster, func(int) error {
 				var err error
-				results[i].findings, err = p.Run(ctx, e.view(p.ID))
+				results[i].findings, err = p.Run(e.telling(ctx, p.ID), e.view(p.ID))
 				return err
 			})
 			if err != nil {

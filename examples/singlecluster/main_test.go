@@ -84,6 +84,12 @@ func TestAFaultThatPassesIsRetried(t *testing.T) {
 	assert.Contains(t, stdout, "retry    flyte/ml/database-secret: attempt 1 failed")
 }
 
+func TestWhatAnAPIServerAsksToWaitIsToldAndWaited(t *testing.T) {
+	code, stdout, stderr := run(t, "-fail", "apply Secret flyte/* throttled 1")
+	assert.Equal(t, program.ExitOK, code, stderr)
+	assert.Contains(t, stdout, "flyte/ml/database-secret: cluster main answers 429 Too Many Requests and asks to wait 1s before the next attempt")
+}
+
 func TestAFaultThatStaysFailsTheProgramAndNamesTheStep(t *testing.T) {
 	code, stdout, stderr := run(t, "-fail", "apply Secret denied")
 	assert.Equal(t, program.ExitFailed, code)

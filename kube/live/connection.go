@@ -68,6 +68,7 @@ func newConnection(name string, config *rest.Config, o options) (*connection, er
 	if err != nil {
 		return nil, fmt.Errorf("cluster %s: credentials for %s cannot be used: %w: %w", name, host.Host, planewright.ErrInvalid, err)
 	}
+	transport = throttled{transport, name}
 	c := &connection{
 		name:     name,
 		log:      o.log.With("cluster", name),
