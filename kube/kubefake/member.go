@@ -77,13 +77,16 @@ func (c *cluster) url() string {
 	return "https://" + host + ".kubefake.invalid"
 }
 
-// authorize refuses what an option denies, whoever asks.
+// authorize refuses what an option denies, whoever asks. Who asks for
+// everything of something is refused if a part of it is denied.
 func (c *cluster) authorize(a apiserver.Attributes) bool {
 	c.fleet.mu.Lock()
 	defer c.fleet.mu.Unlock()
+	meets := func(denied, asked string) bool { return denied == "*" || asked == "*" || denied == asked }
+	everywhere := a.Namespace == "" && (a.Verb == "*" || a.Group == "*" || a.Resource == "*")
 	for _, d := range c.settings.denied {
-		if (d.Verb == "*" || a.Verb == "*" || d.Verb == a.Verb) && (d.Group == "*" || d.Group == a.Group) &&
-			(d.Resource == "*" || d.Resource == a.Resource) && (d.Namespace == "" || d.Namespace == a.Namespace) {
+		if meets(d.Verb, a.Verb) && meets(d.Group, a.Group) && meets(d.Resource, a.Resource) &&
+			(d.Namespace == "" || d.Namespace == a.Namespace || everywhere) {
 			return false
 		}
 	}
