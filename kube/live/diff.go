@@ -31,6 +31,9 @@ func (o *objects) Diff(ctx context.Context, obj *unstructured.Unstructured, opts
 	if err != nil {
 		return kube.Diff{}, fail(err)
 	}
+	if live != nil && settled(obj, live, managerOf(opts)) {
+		return kube.Diff{Action: planewright.ActionNone, Live: live}, nil
+	}
 	planned, err := o.apply(ctx, obj, opts, client.DryRunAll)
 	if live == nil && isNamespaceMissing(err) {
 		return missing("namespace " + ref.Namespace), nil

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/kube"
@@ -20,9 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
-
-// maxReviews is how many access reviews are asked at a time.
-const maxReviews = 8
 
 // facts implements [kube.Facts].
 type facts struct{ c *connection }
@@ -121,28 +117,32 @@ func (f *facts) Serves(ctx context.Context, kinds ...schema.GroupVersionKind) (m
 // Denied implements [kube.Facts].
 func (f *facts) Denied(ctx context.Context, accesses ...kube.Access) ([]kube.Access, error) {
 	ctx = f.c.quiet(ctx)
-	allowed := make([]bool, len(accesses))
-	errs := make([]error, len(accesses))
-	slots := make(chan struct{}, maxReviews)
-	var reviews sync.WaitGroup
-	for i, access := range accesses {
-		slots <- struct{}{}
-		reviews.Go(func() {
-			defer func() { <-slots }()
-			allowed[i], errs[i] = f.allowed(ctx, access)
-		})
+	if len(accesses) > 1 {
+		// One who may do anything need not be asked about each thing.
+		all := kube.Access{Verb: "*", Group: "*", Resource: "*"}
+		if anything, err := f.allowed(ctx, all); err != nil || anything {
+			return nil, f.failure(ctx, all, err)
+		}
 	}
-	reviews.Wait()
+	allowed := make([]bool, len(accesses))
+	err := inParallel(len(accesses), func(i int) (err error) {
+		allowed[i], err = f.allowed(ctx, accesses[i])
+		return f.failure(ctx, accesses[i], err)
+	})
+	if err != nil {
+		return nil, err
+	}
 	var denied []kube.Access
 	for i, access := range accesses {
-		if errs[i] != nil {
-			return nil, f.c.failure(ctx, "ask for", "the permission to "+access.String()+" of cluster "+f.c.name, errs[i])
-		}
 		if !allowed[i] {
 			denied = append(denied, access)
 		}
 	}
 	return denied, nil
+}
+
+func (f *facts) failure(ctx context.Context, access kube.Access, err error) error {
+	return f.c.failure(ctx, "ask for", "the permission to "+access.String()+" of cluster "+f.c.name, err)
 }
 
 // allowed asks for one permission. Asking persists nothing.

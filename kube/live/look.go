@@ -162,13 +162,9 @@ func (r *releases) renderLook(ctx context.Context, l *look) error {
 
 func (r *releases) renderAs(ctx context.Context, l *look, as renderAs) error {
 	if l.caps == nil {
-		ch, _, err := loadForRender(l.rel)
+		crds, err := crdsOf(l.rel)
 		if err != nil {
 			return err
-		}
-		crds, err := crdFiles(ch)
-		if err != nil {
-			return chartError(l.rel.Chart, err)
 		}
 		if l.caps, err = r.capabilities(ctx, crds); err != nil {
 			return err
@@ -185,6 +181,24 @@ func (r *releases) renderAs(ctx context.Context, l *look, as renderAs) error {
 	}
 	l.made = made
 	return err
+}
+
+// crdsOf are the definitions in the crds/ of a chart and those it depends on.
+func crdsOf(rel kube.Release) ([]*unstructured.Unstructured, error) {
+	if !slices.ContainsFunc(rel.Chart.Files(), func(f kube.ChartFile) bool {
+		return strings.Contains(f.Name, "crds/") || strings.HasSuffix(f.Name, ".tgz")
+	}) {
+		return nil, nil // which saves to parse the chart twice
+	}
+	ch, _, err := loadForRender(rel)
+	if err != nil {
+		return nil, err
+	}
+	crds, err := crdFiles(ch)
+	if err != nil {
+		return nil, chartError(rel.Chart, err)
+	}
+	return crds, nil
 }
 
 // traits are what a chart's templates look at beside the values.

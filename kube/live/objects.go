@@ -126,11 +126,7 @@ func (o *objects) apply(ctx context.Context, obj *unstructured.Unstructured, opt
 	// The API server refuses an apply with managedFields; what a caller got
 	// from a read may have them.
 	obj.SetManagedFields(nil)
-	manager := opts.FieldManager
-	if manager == "" {
-		manager = kube.FieldManager
-	}
-	more = append(more, client.FieldOwner(manager))
+	more = append(more, client.FieldOwner(managerOf(opts)))
 	if opts.Force {
 		more = append(more, client.ForceOwnership)
 	}
@@ -138,6 +134,14 @@ func (o *objects) apply(ctx context.Context, obj *unstructured.Unstructured, opt
 		return nil, err
 	}
 	return obj, nil
+}
+
+// managerOf is the field manager to apply with.
+func managerOf(opts kube.ApplyOptions) string {
+	if opts.FieldManager == "" {
+		return kube.FieldManager
+	}
+	return opts.FieldManager
 }
 
 // Create implements [kube.Objects].

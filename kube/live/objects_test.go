@@ -240,3 +240,46 @@ func TestSecretThatIsRefusedStaysSecret(t *testing.T) {
 	assert.NotContains(t, err.Error(), "271828")
 	assert.NotContains(t, fmt.Sprintf("%+v", errors.Unwrap(err)), "271828")
 }
+
+func TestDiffOfWhatIsSettledAsksOnce(t *testing.T) {
+	fleet := fleetOf(t, "dp-1")
+	ctx := inTime(t)
+	objects := fleet.Cluster("dp-1").Objects
+	manifests := []string{
+		"{apiVersion: v1, kind: Namespace, metadata: {name: mine, labels: {a: b}}}",
+		"{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: flyte}, type: Opaque, data: {a.b: YQ==}}",
+		"{apiVersion: v1, kind: ServiceAccount, metadata: {name: s, namespace: flyte, annotations: {eks.amazonaws.com/role-arn: r}}}",
+		"{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: b}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: r}, subjects: [{kind: ServiceAccount, name: s, namespace: flyte}]}",
+	}
+	for _, m := range manifests {
+		_, err := objects.Apply(ctx, parse(t, m), kube.ApplyOptions{})
+		require.NoError(t, err)
+	}
+	fleet.ForgetCalls()
+	for _, m := range manifests {
+		d, err := objects.Diff(ctx, parse(t, m), kube.ApplyOptions{})
+		require.NoError(t, err)
+		assert.Equal(t, planewright.ActionNone, d.Action)
+		assert.NotNil(t, d.Live)
+	}
+	assert.Empty(t, fleet.Calls(kubefake.Call("apply")), "one read each is enough to know that nothing would change")
+
+	for name, m := range map[string]string{
+		"a value differs": "{apiVersion: v1, kind: Namespace, metadata: {name: mine, labels: {a: c}}}",
+		"a field more":    "{apiVersion: v1, kind: Namespace, metadata: {name: mine, labels: {a: b, c: d}}}",
+		"a field less":    "{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: flyte}, type: Opaque}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := objects.Diff(ctx, parse(t, m), kube.ApplyOptions{})
+			require.NoError(t, err)
+			assert.Equal(t, planewright.ActionUpdate, d.Action)
+		})
+	}
+	live, err := objects.Get(ctx, kube.Ref{APIVersion: "v1", Kind: "Namespace", Name: "mine"})
+	require.NoError(t, err)
+	live.SetLabels(map[string]string{"a": "by-hand", "kubernetes.io/metadata.name": "mine"})
+	_, err = objects.Update(ctx, live)
+	require.NoError(t, err)
+	_, err = objects.Diff(ctx, parse(t, manifests[0]), kube.ApplyOptions{})
+	require.ErrorIs(t, err, planewright.ErrConflict, "whoever changed it owns it now")
+}
