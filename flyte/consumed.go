@@ -32,20 +32,21 @@ func unread(raw map[string]any, facts Chart) []valuePath {
 // nearest returns up to three values of the chart whose paths are most like
 // the given one, the likest first; none if nothing is like it.
 func nearest(path valuePath, facts Chart) []string {
-	text := path.String()
 	type candidate struct {
 		path string
 		far  int
 	}
 	var candidates []candidate
 	for _, v := range facts.Values {
-		far := distance(text, v.Path)
 		known := splitPath(v.Path)
-		if known[len(known)-1] == path[len(path)-1] {
-			// The right key in the wrong place.
-			far = min(far, 4)
+		// The value may be passed on whole, so that only the way to it counts.
+		text := path[:min(len(path), len(known))].String()
+		far := distance(text, v.Path)
+		if len(path) < len(known) && slices.Equal(known[len(known)-len(path):], path) {
+			// The right keys in the wrong place.
+			far = 1
 		}
-		if far <= max(len(text), len(v.Path))/3 {
+		if far <= max(len(text), len(v.Path))/4 {
 			candidates = append(candidates, candidate{v.Path, far})
 		}
 	}
@@ -54,7 +55,9 @@ func nearest(path valuePath, facts Chart) []string {
 	})
 	var paths []string
 	for _, c := range candidates[:min(3, len(candidates))] {
-		paths = append(paths, c.path)
+		if c.far <= candidates[0].far+1 {
+			paths = append(paths, c.path)
+		}
 	}
 	return paths
 }

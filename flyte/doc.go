@@ -1,2 +1,78 @@
-// Package flyte describes Flyte deployments as values and turns them into steps.
+// Package flyte describes Flyte deployments as values, and turns them into
+// steps that package planewright plans, installs, verifies and takes away.
+//
+//	deployment := flyte.NewSingleCluster("ml", flyte.V1_16_8, "main").
+//		WithStorage(flyte.S3("acme-flyte", "us-east-1")).
+//		WithDatabase(flyte.Postgres("db.acme.internal", "flyteadmin").
+//			WithPassword(planewright.SecretFromEnv("FLYTE_DB"))).
+//		WithIdentity(flyte.AWSRole("arn:aws:iam::123456789012:role/flyte-backend")).
+//		WithUserIdentity(flyte.AWSRole("arn:aws:iam::123456789012:role/flyte-user"))
+//
+//	env := flyte.NewEnv(cluster).WithCharts(charts)
+//	report, err := deployment.Install(ctx, env)
+//
+// A [Deployment] says what should exist, an [Env] where: clusters by their
+// names, and where charts come from. [Deployment.On] brings both together. Package
+// kube/live makes clusters of kubeconfigs and finds charts; kube/kubefake makes clusters in memory.
+//
+// # Values
+//
+// The chart is given three layers of values, each merged over the one before
+// with Helm's rules: the chart's own overlay for the storage (eks-starter.yaml,
+// gke-starter.yaml), read out of the chart that is being installed; what the deployment
+// says; and the raw values of [Deployment.WithValues]. Parts of the overlay that need a
+// value which the deployment does not have are switched off: the ingress, links to logs, the
+// annotations of ServiceAccounts. A placeholder that is left in a rendered object
+// nevertheless is an error. Text of the deployment's that the chart renders as a template comes out as it is.
+//
+// # Secrets
+//
+// Passwords and keys are put into Secret objects that Flyte's pods mount, not
+// into Helm values. Such a Secret counts its changes in an annotation, and the pods
+// carry the number: so a plan knows that they will be replaced, and nothing that
+// could be guessed from is written anywhere.
+//
+// # What is where
+//
+// The namespace also holds the lock, a Lease, while the deployment is being
+// changed, and the inventory, a ConfigMap; both are called planewright-flyte-<name>.
+// Objects that this package makes itself are labelled app.kubernetes.io/managed-by:
+// planewright and planewright.dev/stack: flyte.<name>, and written by server-side
+// apply as field manager planewright. Everything else is the Helm release's.
+//
+// Uninstall leaves the namespace, and what Flyte makes itself while it runs:
+// projects' namespaces, its CustomResourceDefinition, its webhook. The report names each with the reason.
+//
+// # From the guide to this package
+//
+// Flyte's deployment guide installs a single cluster by hand. What became of its steps:
+//
+//	Use the chart flyte-binary                      step release; the chart is pinned by Version
+//	Have a cluster                                  Env; preflight findings of its nodes and version
+//	Have at least one bucket                        WithStorage; its name is validated, the bucket is not made
+//	Have a PostgreSQL database that is reachable    WithDatabase; the chart's pods wait for it
+//	Make a role for the backend                     WithIdentity; ServiceAccount names whom it must trust
+//	Make a second role for user code                WithUserIdentity, WithDomainIdentity
+//	Cloud APIs change faster than guides            not needed: no cloud is called
+//	Add the chart repository                        Env.WithCharts
+//	Download the starter values                     not needed: they are read out of the chart
+//	helm install                                    steps namespace and release
+//	Do a dry run first                              planewright.Plan, Deployment.Render
+//	The starter has no plugins                      raw values below configuration.inline.tasks
+//	The starter has no DNS and no TLS               it has had an ingress since, which is switched off
+//	The starter has no authentication               as it is
+//	Forward ports 8088 and 8089                     done by Verify; the report says how to do it by hand
+//	Open the console                                the report's "next"
+//	Keep the old client configuration               not needed: no client configuration is written
+//	Point the client to the endpoint                the report's "next", with the right port
+//	Run a test workflow                             not done: Verify asks for Flyte's health
+//	Go to production from a single cluster          the same Deployment with more said
+//	Have an ingress controller                      not needed: there is no ingress
+//	Ingress, DNS, NGINX, ALB                        raw values below ingress; a placeholder left in them is an error
+//	NGINX on Google Cloud with flyte-core           not this chart
+//	OAuth2 authentication                           raw values below configuration.auth
+//	Flyte has no authorization                      as it is
+//	Upgrade by helm upgrade                         Install with a newer Version
+//	Minor upgrades may change a lot                 the plan shows what changes; a finding warns of a downgrade
+//	Upgrade the components together                 not needed: they are one process
 package flyte

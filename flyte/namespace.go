@@ -24,11 +24,14 @@ func (s namespaceStep) step() planewright.Step {
 		Title:   "namespace " + s.namespace,
 		Cluster: s.cluster.Name,
 		Objects: []planewright.Object{s.ref().In(s.cluster.Name)},
-		Check:   s.check,
-		Apply:   s.apply,
-		Await:   s.await,
-		Undo:    s.undo,
-		Render:  s.render,
+		Check: func(ctx context.Context, run *planewright.Run) (planewright.Change, error) {
+			change, err := s.check(ctx)
+			return s.checked(ctx, run, change, err)
+		},
+		Apply:  s.apply,
+		Await:  s.await,
+		Undo:   s.undo,
+		Render: s.render,
 		// The lock is a Lease in this namespace.
 		Unlocked: true,
 	}
@@ -42,7 +45,7 @@ func (s namespaceStep) desired() *unstructured.Unstructured {
 	}}
 }
 
-func (s namespaceStep) check(ctx context.Context, _ *planewright.Run) (planewright.Change, error) {
+func (s namespaceStep) check(ctx context.Context) (planewright.Change, error) {
 	live, err := s.cluster.Objects.Get(ctx, s.ref())
 	switch {
 	case errors.Is(err, planewright.ErrNotFound):

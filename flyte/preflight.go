@@ -160,6 +160,19 @@ func (b binding) probePermissions(ctx context.Context, _ *planewright.Run) ([]pl
 	return findings, nil
 }
 
+// checked is what a step's check found. Where the answer was that a
+// permission is missing, and the preflight says so too, the step is blocked, and the
+// preflight's findings tell all that is missing at once.
+func (b binding) checked(ctx context.Context, run *planewright.Run, change planewright.Change, err error) (planewright.Change, error) {
+	if !errors.Is(err, planewright.ErrDenied) {
+		return change, err
+	}
+	if missing, probeErr := b.probePermissions(ctx, run); probeErr != nil || len(missing) == 0 {
+		return change, err
+	}
+	return planewright.Change{Action: planewright.ActionBlocked, Reason: err.Error(), Fingerprint: "denied"}, nil
+}
+
 // probeOtherFlyte looks for a Flyte in another namespace: each one runs the
 // workflows of all namespaces.
 func (b binding) probeOtherFlyte(ctx context.Context, _ *planewright.Run) ([]planewright.Finding, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/kube"
@@ -31,7 +30,7 @@ func (b binding) prune(env Env) planewright.Pruner {
 		on.cluster = cluster
 		p := pruneStep{on, entry}
 		return planewright.Step{
-			ID:      b.step("prune/" + strings.TrimPrefix(entry.Step, b.id()+"/")),
+			ID:      entry.Step + "/pruned",
 			Title:   "no longer wanted: " + entry.Step,
 			Cluster: cluster.Name,
 			Objects: entry.Objects,

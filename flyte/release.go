@@ -26,12 +26,15 @@ func (s releaseStep) step(needs []string) planewright.Step {
 		Cluster: s.cluster.Name,
 		Needs:   needs,
 		Objects: []planewright.Object{s.object()},
-		Check:   s.check,
-		Apply:   s.apply,
-		Await:   s.await,
-		Verify:  s.verify,
-		Undo:    s.undo,
-		Render:  s.render,
+		Check: func(ctx context.Context, run *planewright.Run) (planewright.Change, error) {
+			change, err := s.check(ctx, run)
+			return s.checked(ctx, run, change, err)
+		},
+		Apply:  s.apply,
+		Await:  s.await,
+		Verify: s.verify,
+		Undo:   s.undo,
+		Render: s.render,
 	}
 }
 

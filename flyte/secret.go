@@ -94,7 +94,7 @@ func (s secretStep) step() planewright.Step {
 		Objects: []planewright.Object{s.ref().In(s.cluster.Name)},
 		Check: func(ctx context.Context, run *planewright.Run) (planewright.Change, error) {
 			change, _, err := s.check(ctx, run)
-			return change, err
+			return s.checked(ctx, run, change, err)
 		},
 		Apply:  s.apply,
 		Undo:   s.undo,

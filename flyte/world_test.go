@@ -1,6 +1,12 @@
 package flyte_test
 
 import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -12,6 +18,7 @@ import (
 	"github.com/planewright/planewright/kube/kubefake"
 	"github.com/planewright/planewright/kube/live"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // world is a cluster in memory with charts to install.
@@ -63,4 +70,55 @@ func (w world) install(t testing.TB, d flyte.Deployment) *planewright.Report {
 	report, err := d.Install(t.Context(), w.env)
 	require.NoError(t, err)
 	return report
+}
+
+// chartOf gives out one chart, whatever is asked for.
+type chartOf struct{ chart *kube.Chart }
+
+func (c chartOf) Chart(context.Context, kube.ChartRef) (*kube.Chart, error) { return c.chart, nil }
+
+// memory takes rendered files.
+type memory map[string]string
+
+func (m memory) WriteFile(name string, data []byte) error {
+	m[name] = string(data)
+	return nil
+}
+
+func jsonOf(t testing.TB, value any) string {
+	t.Helper()
+	data, err := json.Marshal(value)
+	require.NoError(t, err)
+	return string(data)
+}
+
+// records returns what Helm has kept of its releases, unpacked.
+func records(t testing.TB, w world) []string {
+	t.Helper()
+	list, err := w.cluster.Objects.List(t.Context(), kube.ListRequest{APIVersion: "v1", Kind: "Secret", Labels: "owner=helm"})
+	require.NoError(t, err)
+	require.NotEmpty(t, list)
+	var texts []string
+	for _, secret := range list {
+		data, _, _ := unstructured.NestedString(secret.Object, "data", "release")
+		outer, err := base64.StdEncoding.DecodeString(data)
+		require.NoError(t, err)
+		inner, err := base64.StdEncoding.DecodeString(string(outer))
+		require.NoError(t, err)
+		unpacked, err := gzip.NewReader(bytes.NewReader(inner))
+		require.NoError(t, err)
+		text, err := io.ReadAll(unpacked)
+		require.NoError(t, err)
+		texts = append(texts, string(text))
+	}
+	return texts
+}
+
+// codes returns the codes of findings.
+func codes(findings []planewright.Finding) []string {
+	var list []string
+	for _, f := range findings {
+		list = append(list, f.Code)
+	}
+	return list
 }
