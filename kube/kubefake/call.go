@@ -20,6 +20,8 @@ type CallRecord struct {
 	Group, Version, Resource, Subresource, Kind string
 	// Namespace and Name are the object's, as far as the call has them.
 	Namespace, Name string
+	// Path is the path of the call's URL.
+	Path string
 	// DryRun tells that the call was not to persist anything.
 	DryRun bool
 	// Persisted tells that the call changed stored state. Dry runs, access
@@ -40,6 +42,8 @@ func (c CallRecord) String() string {
 	fmt.Fprintf(&b, "%s: %s", c.Cluster, c.Verb)
 	if kind := c.kind(); kind != "" {
 		b.WriteString(" " + kind)
+	} else {
+		b.WriteString(" " + c.Path)
 	}
 	if name := c.qualifiedName(); name != "" {
 		b.WriteString(" " + name)

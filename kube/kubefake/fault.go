@@ -80,8 +80,7 @@ func (r *Rule) answer(ctx context.Context, c *cluster, call CallRecord) (*apiser
 		return apiserver.ErrorReply(apierrors.NewConflict(resource, call.Name,
 			errors.New("the object has been modified; please apply your changes to the latest version and try again"))), nil
 	case Denied:
-		return apiserver.ErrorReply(apierrors.NewForbidden(resource, call.Name, fmt.Errorf("User %q cannot %s resource %q in API group %q",
-			apiserver.Administrator, call.Verb, call.Resource, call.Group))), nil
+		return apiserver.ErrorReply(apierrors.NewForbidden(resource, call.Name, fmt.Errorf("by a rule of the fake fleet, user %q cannot %s it", apiserver.Administrator, call.Verb))), nil
 	case Unauthorized:
 		return apiserver.ErrorReply(apierrors.NewUnauthorized("Unauthorized")), nil
 	case Reset:
@@ -100,6 +99,7 @@ func (r *Rule) answer(ctx context.Context, c *cluster, call CallRecord) (*apiser
 	case Killed:
 		c.fleet.Kill()
 		return nil, ErrKilled
+	case None:
 	}
 	return nil, fmt.Errorf("kubefake: no such fault: %q", r.fault)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/planewright/planewright/kube/kubefake/internal/apiserver"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 // forwarder implements [kube.Forwarder] with listeners on this machine.
@@ -27,27 +28,29 @@ func (f *forwarder) Forward(ctx context.Context, request kube.ForwardRequest) (k
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	service, pods := f.find(request)
-	if service == nil {
+	service, pod := f.find(request)
+	switch {
+	case service == nil:
 		return fail(planewright.ErrNotFound, false, "there is no such Service")
+	case len(service.Spec.Selector) == 0:
+		return fail(planewright.ErrUnsupported, false, "it selects no pods, traffic goes elsewhere")
+	case pod == nil:
+		return fail(planewright.ErrUnavailable, true, "no pod behind it is ready")
 	}
 	for _, port := range request.Ports {
-		if !hasPort(service, port) {
-			return fail(planewright.ErrNotFound, false, "it has no port %d", port)
+		if err := leads(service, pod, port); err != "" {
+			return fail(planewright.ErrNotFound, false, "%s", err)
 		}
 	}
 	health, unforwarded := f.handler()
 	if unforwarded {
 		return fail(planewright.ErrUnsupported, false, "no container runs behind the cluster's pods")
 	}
-	if pods == 0 {
-		return fail(planewright.ErrUnavailable, true, "no pod behind it is ready")
-	}
 	return openForwarding(ctx, request.Ports, health)
 }
 
-// find looks up the Service and counts the ready pods behind it.
-func (f *forwarder) find(request kube.ForwardRequest) (service *corev1.Service, ready int) {
+// find looks up the Service and a ready pod behind it.
+func (f *forwarder) find(request kube.ForwardRequest) (service *corev1.Service, ready *corev1.Pod) {
 	f.cluster.server.Do(func(tx apiserver.Tx) {
 		service, _ = tx.Get("", "Service", request.Namespace, request.Service).(*corev1.Service)
 		if service == nil || len(service.Spec.Selector) == 0 {
@@ -56,11 +59,32 @@ func (f *forwarder) find(request kube.ForwardRequest) (service *corev1.Service, 
 		selector := labels.SelectorFromSet(service.Spec.Selector)
 		for _, obj := range tx.List("", "Pod", request.Namespace) {
 			if pod, ok := obj.(*corev1.Pod); ok && pod.DeletionTimestamp == nil && selector.Matches(labels.Set(pod.Labels)) && isReady(pod) {
-				ready++
+				ready = pod
 			}
 		}
 	})
 	return service, ready
+}
+
+// leads is why a port of a Service leads to none of the pod, empty if it does.
+func leads(s *corev1.Service, pod *corev1.Pod, port int) string {
+	for _, p := range s.Spec.Ports {
+		if int(p.Port) != port {
+			continue
+		}
+		if p.TargetPort.Type != intstr.String {
+			return ""
+		}
+		for _, c := range pod.Spec.Containers {
+			for _, has := range c.Ports {
+				if has.Name == p.TargetPort.StrVal {
+					return ""
+				}
+			}
+		}
+		return fmt.Sprintf("port %d leads to port %q, which no container of pod %s has", port, p.TargetPort.StrVal, pod.Name)
+	}
+	return fmt.Sprintf("it has no port %d", port)
 }
 
 func (f *forwarder) handler() (health http.Handler, unforwarded bool) {
@@ -71,15 +95,6 @@ func (f *forwarder) handler() (health http.Handler, unforwarded bool) {
 		health = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	}
 	return health, f.cluster.settings.unforwarded
-}
-
-func hasPort(s *corev1.Service, port int) bool {
-	for _, p := range s.Spec.Ports {
-		if int(p.Port) == port {
-			return true
-		}
-	}
-	return false
 }
 
 func isReady(p *corev1.Pod) bool {
@@ -108,7 +123,7 @@ func openForwarding(ctx context.Context, ports []int, handler http.Handler) (kub
 		server: &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second},
 	}
 	for _, port := range ports {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 		if err != nil {
 			_ = f.Close()
 			return nil, fmt.Errorf("listening on this machine: %w", err)

@@ -37,7 +37,7 @@ func WithNodes(nodes ...kube.Node) ClusterOption {
 			for _, n := range nodes {
 				node := wanted[n.Name]
 				if had := tx.Get("", "Node", "", n.Name); had != nil {
-					node.ObjectMeta.UID, node.CreationTimestamp = had.GetUID(), had.GetCreationTimestamp()
+					node.UID, node.CreationTimestamp = had.GetUID(), had.GetCreationTimestamp()
 					tx.Replace(node)
 					continue
 				}

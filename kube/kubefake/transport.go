@@ -22,6 +22,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	call := record(c.name, start, parsed)
+	call.Path = req.URL.Path
 	if err := c.fleet.alive(); err != nil {
 		return nil, err
 	}

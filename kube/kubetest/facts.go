@@ -18,7 +18,8 @@ func (s *suite) facts(t *testing.T) {
 	s.test(t, "tells which permissions are missing", testDenied)
 }
 
-func testVersion(t *testing.T, s *scene) {
+func testVersion(s *scene) {
+	t := s.t
 	v, err := s.cluster.Facts.Version(s.ctx)
 	require.NoError(t, err)
 	assert.Equal(t, 1, v.Major)
@@ -32,7 +33,8 @@ func testVersion(t *testing.T, s *scene) {
 	}
 }
 
-func testNodes(t *testing.T, s *scene) {
+func testNodes(s *scene) {
+	t := s.t
 	nodes, err := s.cluster.Facts.Nodes(s.ctx)
 	require.NoError(t, err)
 	require.NotEmpty(t, nodes)
@@ -50,7 +52,8 @@ func testNodes(t *testing.T, s *scene) {
 	assert.True(t, slices.ContainsFunc(classes, func(c kube.StorageClass) bool { return c.Default && c.Provisioner != "" }), "%v", classes)
 }
 
-func testServes(t *testing.T, s *scene) {
+func testServes(s *scene) {
+	t := s.t
 	group := "k" + s.suffix + ".kubetest.example"
 	deployments := schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}
 	ancient := schema.GroupVersionKind{Group: "extensions", Version: "v1beta1", Kind: "Deployment"}
@@ -69,7 +72,8 @@ func testServes(t *testing.T, s *scene) {
 	assert.Equal(t, map[schema.GroupVersionKind]bool{gadgets: true}, served)
 }
 
-func testDenied(t *testing.T, s *scene) {
+func testDenied(s *scene) {
+	t := s.t
 	denied, err := s.cluster.Facts.Denied(s.ctx,
 		kube.Access{Verb: "create", Resource: "secrets", Namespace: s.namespace},
 		kube.Access{Verb: "*", Group: "apps", Resource: "deployments", Namespace: s.namespace},

@@ -32,33 +32,46 @@ func (s *scene) serve(t *testing.T) kube.ForwardRequest {
 	return kube.ForwardRequest{Namespace: s.namespace, Service: "app", Ports: []int{80, 81}}
 }
 
-func testForwardRefused(t *testing.T, s *scene) {
+func testForwardRefused(s *scene) {
+	t := s.t
 	_, err := s.cluster.Ports.Forward(s.ctx, kube.ForwardRequest{Namespace: s.namespace, Service: "nobody", Ports: []int{80}})
 	require.ErrorIs(t, err, planewright.ErrNotFound)
 	assert.ErrorContains(t, err, "nobody")
 
 	s.apply(t, s.object(`{apiVersion: v1, kind: Service, metadata: {name: idle}, spec: {selector: {app: nobody}, ports: [{port: 80}]}}`))
-	_, err = s.cluster.Ports.Forward(s.ctx, kube.ForwardRequest{Namespace: s.namespace, Service: "idle", Ports: []int{8080}})
-	require.ErrorIs(t, err, planewright.ErrNotFound)
-	assert.ErrorContains(t, err, "8080")
 	_, err = s.cluster.Ports.Forward(s.ctx, kube.ForwardRequest{Namespace: s.namespace, Service: "idle", Ports: []int{80}})
 	require.ErrorIs(t, err, planewright.ErrUnavailable)
+	assert.True(t, retryable(err), "pods may become ready")
 	assert.ErrorContains(t, err, "idle")
+	assert.ErrorContains(t, err, s.cluster.Name)
+
+	request := s.serve(t)
+	request.Ports = []int{80, 8080}
+	_, err = s.cluster.Ports.Forward(s.ctx, request)
+	require.ErrorIs(t, err, planewright.ErrNotFound)
+	assert.ErrorContains(t, err, "8080")
+
+	s.apply(t, s.object(`{apiVersion: v1, kind: Service, metadata: {name: misnamed}, spec: {selector: {app: app}, ports: [{port: 80, targetPort: grpc}]}}`))
+	_, err = s.cluster.Ports.Forward(s.ctx, kube.ForwardRequest{Namespace: s.namespace, Service: "misnamed", Ports: []int{80}})
+	require.ErrorIs(t, err, planewright.ErrNotFound, "no container of the pod has a port of that name")
+	assert.ErrorContains(t, err, "grpc")
 }
 
-func testForwardUnsupported(t *testing.T, s *scene) {
+func testForwardUnsupported(s *scene) {
+	t := s.t
 	_, err := s.cluster.Ports.Forward(s.ctx, s.serve(t))
 	require.ErrorIs(t, err, planewright.ErrUnsupported)
 	assert.False(t, retryable(err))
 }
 
-func testForward(t *testing.T, s *scene) {
+func testForward(s *scene) {
+	t := s.t
 	request := s.serve(t)
 	f, err := s.cluster.Ports.Forward(s.ctx, request)
 	require.NoError(t, err)
 	assert.NotEqual(t, f.Address(80), f.Address(81))
 	for _, port := range request.Ports {
-		conn, err := net.DialTimeout("tcp", f.Address(port), 10*time.Second)
+		conn, err := dial(s.ctx, f.Address(port))
 		require.NoError(t, err)
 		require.NoError(t, conn.Close())
 	}
@@ -70,11 +83,12 @@ func testForward(t *testing.T, s *scene) {
 	require.NoError(t, f.Close())
 	require.NoError(t, f.Close(), "closing is idempotent")
 	s.ended(t, f)
-	_, err = net.DialTimeout("tcp", f.Address(80), time.Second)
+	_, err = dial(s.ctx, f.Address(80))
 	assert.Error(t, err, "nobody listens any more")
 }
 
-func testForwardContext(t *testing.T, s *scene) {
+func testForwardContext(s *scene) {
+	t := s.t
 	ctx, cancel := context.WithCancel(s.ctx)
 	f, err := s.cluster.Ports.Forward(ctx, s.serve(t))
 	require.NoError(t, err)
@@ -89,4 +103,8 @@ func (s *scene) ended(t *testing.T, f kube.Forwarding) {
 	case <-s.ctx.Done():
 		require.Fail(t, "it did not end")
 	}
+}
+
+func dial(ctx context.Context, address string) (net.Conn, error) {
+	return (&net.Dialer{Timeout: 10 * time.Second}).DialContext(ctx, "tcp", address)
 }

@@ -31,7 +31,8 @@ func retryable(err error) bool {
 	return errors.As(err, &r) && r.Retryable()
 }
 
-func testLifecycle(t *testing.T, s *scene) {
+func testLifecycle(s *scene) {
+	t := s.t
 	made := s.create(t, s.object(`{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {size: "1"}}`))
 	assert.NotEmpty(t, made.GetUID())
 	assert.NotEmpty(t, made.GetResourceVersion())
@@ -56,7 +57,8 @@ func testLifecycle(t *testing.T, s *scene) {
 	assert.ErrorIs(t, err, planewright.ErrNotFound)
 }
 
-func testList(t *testing.T, s *scene) {
+func testList(s *scene) {
+	t := s.t
 	for _, name := range []string{"b", "c", "a"} {
 		s.create(t, s.object(`{apiVersion: v1, kind: Secret, metadata: {name: `+name+`, labels: {kubetest: `+s.suffix+`, letter: `+name+`}}}`))
 	}
@@ -83,7 +85,8 @@ func testList(t *testing.T, s *scene) {
 	assert.ErrorIs(t, err, planewright.ErrInvalid)
 }
 
-func testNotFound(t *testing.T, s *scene) {
+func testNotFound(s *scene) {
+	t := s.t
 	notFound := func(err error, names ...string) {
 		t.Helper()
 		require.ErrorIs(t, err, planewright.ErrNotFound)
@@ -113,7 +116,8 @@ func testNotFound(t *testing.T, s *scene) {
 	notFound(err, "gone")
 }
 
-func testAlreadyExists(t *testing.T, s *scene) {
+func testAlreadyExists(s *scene) {
+	t := s.t
 	obj := s.object(`{apiVersion: v1, kind: Secret, metadata: {name: twice}}`)
 	s.create(t, obj)
 	_, err := s.cluster.Objects.Create(s.ctx, obj)
@@ -121,7 +125,8 @@ func testAlreadyExists(t *testing.T, s *scene) {
 	assert.False(t, retryable(err))
 }
 
-func testStaleUpdate(t *testing.T, s *scene) {
+func testStaleUpdate(s *scene) {
+	t := s.t
 	old := s.create(t, s.object(`{apiVersion: v1, kind: ConfigMap, metadata: {name: shared}, data: {a: "1"}}`))
 	s.apply(t, s.object(`{apiVersion: v1, kind: ConfigMap, metadata: {name: shared}, data: {b: "2"}}`))
 	old.Object["data"] = map[string]any{"a": "3"}
@@ -138,13 +143,15 @@ func testStaleUpdate(t *testing.T, s *scene) {
 	assert.ErrorIs(t, err, planewright.ErrConflict)
 }
 
-func testDeleteGone(t *testing.T, s *scene) {
+func testDeleteGone(s *scene) {
+	t := s.t
 	assert.NoError(t, s.cluster.Objects.Delete(s.ctx, s.ref("v1", "Secret", "nobody"), kube.DeleteOptions{}))
 	assert.NoError(t, s.cluster.Objects.Delete(s.ctx, s.ref("kubetest.example/v1", "Nothing", "nobody"), kube.DeleteOptions{}), "what is not served does not exist")
 	assert.NoError(t, s.cluster.Objects.Delete(s.ctx, kube.Ref{APIVersion: "v1", Kind: "Secret", Namespace: "kubetest-nowhere", Name: "x"}, kube.DeleteOptions{}))
 }
 
-func testDeleteOtherUID(t *testing.T, s *scene) {
+func testDeleteOtherUID(s *scene) {
+	t := s.t
 	made := s.create(t, s.object(`{apiVersion: v1, kind: ConfigMap, metadata: {name: mine}}`))
 	err := s.cluster.Objects.Delete(s.ctx, kube.RefOf(made), kube.DeleteOptions{UID: "00000000-0000-4000-8000-000000000000"})
 	require.ErrorIs(t, err, planewright.ErrConflict)
@@ -154,7 +161,8 @@ func testDeleteOtherUID(t *testing.T, s *scene) {
 	s.waitGone(t, kube.RefOf(made))
 }
 
-func testDependents(t *testing.T, s *scene) {
+func testDependents(s *scene) {
+	t := s.t
 	own := func(owner, name string) {
 		uid := string(s.get(t, "v1", "ConfigMap", owner).GetUID())
 		s.create(t, s.object(`{apiVersion: v1, kind: Secret, metadata: {name: `+name+`, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: `+owner+`, uid: `+uid+`}]}}`))
@@ -171,7 +179,8 @@ func testDependents(t *testing.T, s *scene) {
 	assert.Empty(t, s.get(t, "v1", "Secret", "orphan").GetOwnerReferences())
 }
 
-func testNamespaceDelete(t *testing.T, s *scene) {
+func testNamespaceDelete(s *scene) {
+	t := s.t
 	s.create(t, s.object(`{apiVersion: v1, kind: ConfigMap, metadata: {name: content}}`))
 	s.apply(t, s.object(deployment("workload", "registry.example/app:1")))
 	require.NoError(t, s.cluster.Objects.Delete(s.ctx, s.ref("v1", "Namespace", s.namespace), kube.DeleteOptions{}))
@@ -180,7 +189,8 @@ func testNamespaceDelete(t *testing.T, s *scene) {
 	assert.ErrorIs(t, err, planewright.ErrNotFound)
 }
 
-func testTerminatingNamespace(t *testing.T, s *scene) {
+func testTerminatingNamespace(s *scene) {
+	t := s.t
 	s.create(t, s.object(`{apiVersion: v1, kind: ConfigMap, metadata: {name: held, finalizers: [kubetest.example/hold]}}`))
 	require.NoError(t, s.cluster.Objects.Delete(s.ctx, s.ref("v1", "Namespace", s.namespace), kube.DeleteOptions{}))
 

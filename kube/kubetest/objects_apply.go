@@ -20,7 +20,8 @@ func (s *suite) applies(t *testing.T) {
 	s.test(t, "an apply does not change the object that it is given", testApplyLeavesInput)
 }
 
-func testApplyTwice(t *testing.T, s *scene) {
+func testApplyTwice(s *scene) {
+	t := s.t
 	obj := s.object(deployment("app", "registry.example/app:1"))
 	first := s.apply(t, obj)
 	assert.NotEmpty(t, first.GetUID())
@@ -36,7 +37,8 @@ func testApplyTwice(t *testing.T, s *scene) {
 	assert.EqualValues(t, 2, s.apply(t, scaled).GetGeneration())
 }
 
-func testApplyOwnership(t *testing.T, s *scene) {
+func testApplyOwnership(s *scene) {
+	t := s.t
 	s.create(t, s.object(`{apiVersion: v1, kind: ConfigMap, metadata: {name: shared, labels: {theirs: "1"}}, data: {theirs: "1"}}`))
 	other := kube.ApplyOptions{FieldManager: "kubetest-other"}
 	_, err := s.cluster.Objects.Apply(s.ctx, s.object(`{apiVersion: v1, kind: ConfigMap, metadata: {name: shared}, data: {other: "1"}}`), other)
@@ -49,7 +51,8 @@ func testApplyOwnership(t *testing.T, s *scene) {
 	assert.Empty(t, read.GetAnnotations())
 }
 
-func testApplyConflict(t *testing.T, s *scene) {
+func testApplyConflict(s *scene) {
+	t := s.t
 	_, err := s.cluster.Objects.Apply(s.ctx, s.object(`{apiVersion: v1, kind: ConfigMap, metadata: {name: shared}, data: {size: "1", color: red}}`), kube.ApplyOptions{FieldManager: "kubetest-other"})
 	require.NoError(t, err)
 	ours := s.object(`{apiVersion: v1, kind: ConfigMap, metadata: {name: shared}, data: {size: "2", color: blue, free: "1"}}`)
@@ -69,7 +72,8 @@ func testApplyConflict(t *testing.T, s *scene) {
 	s.apply(t, agreed)
 }
 
-func testApplyForce(t *testing.T, s *scene) {
+func testApplyForce(s *scene) {
+	t := s.t
 	obj := func(size string) *unstructured.Unstructured {
 		return s.object(`{apiVersion: v1, kind: ConfigMap, metadata: {name: shared}, data: {size: "` + size + `"}}`)
 	}
@@ -84,7 +88,8 @@ func testApplyForce(t *testing.T, s *scene) {
 	assert.Equal(t, kube.FieldManager, conflict.Managers[0].Manager)
 }
 
-func testApplyPrecondition(t *testing.T, s *scene) {
+func testApplyPrecondition(s *scene) {
+	t := s.t
 	first := s.apply(t, s.object(`{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {a: "1"}}`))
 	second := s.apply(t, s.object(`{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {a: "2"}}`))
 	late := s.object(`{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {a: "3"}}`)
@@ -97,7 +102,8 @@ func testApplyPrecondition(t *testing.T, s *scene) {
 	s.apply(t, late)
 }
 
-func testApplyStringData(t *testing.T, s *scene) {
+func testApplyStringData(s *scene) {
+	t := s.t
 	obj := s.object(`{apiVersion: v1, kind: Secret, metadata: {name: db}, stringData: {password: kubetest}}`)
 	applied := s.apply(t, obj)
 	assert.Equal(t, map[string]any{"password": "a3ViZXRlc3Q="}, field(applied, "data"))
@@ -106,7 +112,8 @@ func testApplyStringData(t *testing.T, s *scene) {
 	assert.Equal(t, applied.GetResourceVersion(), s.apply(t, obj).GetResourceVersion())
 }
 
-func testApplyLeavesInput(t *testing.T, s *scene) {
+func testApplyLeavesInput(s *scene) {
+	t := s.t
 	obj := s.object(`{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {a: "1"}}`)
 	before := obj.DeepCopy()
 	s.apply(t, obj)

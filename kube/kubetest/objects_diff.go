@@ -17,7 +17,8 @@ func (s *suite) diffs(t *testing.T) {
 	s.test(t, "a diff sees no change in how values are written", testDiffNormalised)
 }
 
-func testDiff(t *testing.T, s *scene) {
+func testDiff(s *scene) {
+	t := s.t
 	diff := func(text string) kube.Diff {
 		t.Helper()
 		d, err := s.cluster.Objects.Diff(s.ctx, s.object(text), kube.ApplyOptions{})
@@ -65,7 +66,8 @@ func unquote(text string) string {
 	return text
 }
 
-func testDiffNotYet(t *testing.T, s *scene) {
+func testDiffNotYet(s *scene) {
+	t := s.t
 	d, err := s.cluster.Objects.Diff(s.ctx, manifest(`{apiVersion: v1, kind: ConfigMap, metadata: {name: x, namespace: kubetest-nowhere}, data: {a: "1"}}`), kube.ApplyOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, planewright.ActionCreate, d.Action)
@@ -76,7 +78,8 @@ func testDiffNotYet(t *testing.T, s *scene) {
 	assert.Contains(t, d.NotYet, "Nothing")
 }
 
-func testDiffSecret(t *testing.T, s *scene) {
+func testDiffSecret(s *scene) {
+	t := s.t
 	s.apply(t, s.object(`{apiVersion: v1, kind: Secret, metadata: {name: db}, stringData: {password: before-kubetest, user: flyte}}`))
 	d, err := s.cluster.Objects.Diff(s.ctx, s.object(`{apiVersion: v1, kind: Secret, metadata: {name: db, labels: {a: b}}, stringData: {password: after-kubetest, user: flyte}}`), kube.ApplyOptions{})
 	require.NoError(t, err)
@@ -86,7 +89,8 @@ func testDiffSecret(t *testing.T, s *scene) {
 	assert.Equal(t, "metadata.labels.a", d.Fields[1].Path)
 }
 
-func testDiffNormalised(t *testing.T, s *scene) {
+func testDiffNormalised(s *scene) {
+	t := s.t
 	obj := s.object(`
 apiVersion: apps/v1
 kind: Deployment

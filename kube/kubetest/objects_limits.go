@@ -17,7 +17,8 @@ func (s *suite) limits(t *testing.T) {
 	s.test(t, "a custom resource is checked against its schema", testCustomResource)
 }
 
-func testInvalid(t *testing.T, s *scene) {
+func testInvalid(s *scene) {
+	t := s.t
 	invalid := func(text string, names ...string) {
 		t.Helper()
 		obj := s.object(text)
@@ -48,7 +49,8 @@ func testInvalid(t *testing.T, s *scene) {
 	assert.ErrorIs(t, err, planewright.ErrInvalid, "an update needs a resourceVersion")
 }
 
-func testImmutable(t *testing.T, s *scene) {
+func testImmutable(s *scene) {
+	t := s.t
 	s.apply(t, s.object(deployment("app", "registry.example/app:1")))
 	other := s.object(strings.ReplaceAll(deployment("app", "registry.example/app:1"), "{app: app}", "{app: other}"))
 	_, err := s.cluster.Objects.Apply(s.ctx, other, kube.ApplyOptions{})
@@ -70,7 +72,8 @@ func testImmutable(t *testing.T, s *scene) {
 	assert.ErrorContains(t, err, "clusterIP")
 }
 
-func testInvalidSecret(t *testing.T, s *scene) {
+func testInvalidSecret(s *scene) {
+	t := s.t
 	s.apply(t, s.object(`{apiVersion: v1, kind: Secret, metadata: {name: db}, stringData: {password: kubetest-one}}`))
 	_, err := s.cluster.Objects.Apply(s.ctx, s.object(`{apiVersion: v1, kind: Secret, metadata: {name: db}, type: example.com/other, stringData: {password: kubetest-two}}`), kube.ApplyOptions{})
 	require.ErrorIs(t, err, planewright.ErrInvalid)
@@ -89,7 +92,8 @@ func testInvalidSecret(t *testing.T, s *scene) {
 	}
 }
 
-func testCustomResource(t *testing.T, s *scene) {
+func testCustomResource(s *scene) {
+	t := s.t
 	group := "k" + s.suffix + ".kubetest.example"
 	crd := s.object(definition(group, "Widget", "widgets"))
 	s.cleanup(t, kube.RefOf(crd))

@@ -14,11 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// cutOff makes the record of a release look as if a Helm operation on it had
+// cutOff makes a record of the release app look as if a Helm operation on it had
 // been killed some time ago: that is all there is to see of it.
-func (s *scene) cutOff(t *testing.T, release string, revision int, status string, ago time.Duration) {
+func (s *scene) cutOff(t *testing.T, revision int, status string, ago time.Duration) {
 	t.Helper()
-	record := s.get(t, "v1", "Secret", fmt.Sprintf("sh.helm.release.v1.%s.v%d", release, revision))
+	record := s.get(t, "v1", "Secret", fmt.Sprintf("sh.helm.release.v1.app.v%d", revision))
 	encoded, _, err := unstructured.NestedString(record.Object, "data", "release")
 	require.NoError(t, err)
 	content := unpack(t, encoded)

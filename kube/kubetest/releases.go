@@ -94,7 +94,8 @@ func paths(diff []planewright.FieldDiff) string {
 	return strings.Join(list, "\n")
 }
 
-func testReleaseFresh(t *testing.T, s *scene) {
+func testReleaseFresh(s *scene) {
+	t := s.t
 	before := s.versions(t)
 	p := s.plan(t, s.release(nil))
 	assert.Equal(t, planewright.ActionCreate, p.Action)
@@ -111,7 +112,8 @@ func testReleaseFresh(t *testing.T, s *scene) {
 	assert.ErrorIs(t, err, planewright.ErrNotFound)
 }
 
-func testReleaseInstall(t *testing.T, s *scene) {
+func testReleaseInstall(s *scene) {
+	t := s.t
 	state := s.install(t, s.release(kube.Values{"size": "large"}))
 	assert.Equal(t, "app", state.Name)
 	assert.Equal(t, s.namespace, state.Namespace)
@@ -137,7 +139,8 @@ func testReleaseInstall(t *testing.T, s *scene) {
 	s.settled(t)
 }
 
-func testReleaseTwice(t *testing.T, s *scene) {
+func testReleaseTwice(s *scene) {
+	t := s.t
 	r := s.release(kube.Values{"size": "large", "password": "kubetest"})
 	s.install(t, r)
 	s.nothingToDo(t, r)
@@ -145,7 +148,8 @@ func testReleaseTwice(t *testing.T, s *scene) {
 	s.nothingToDo(t, r)
 }
 
-func testReleaseUpgrade(t *testing.T, s *scene) {
+func testReleaseUpgrade(s *scene) {
+	t := s.t
 	s.install(t, s.release(nil))
 	s.settled(t)
 	r := s.release(kube.Values{"size": "large"})
@@ -172,7 +176,8 @@ func testReleaseUpgrade(t *testing.T, s *scene) {
 	s.nothingToDo(t, r)
 }
 
-func testReleaseDrop(t *testing.T, s *scene) {
+func testReleaseDrop(s *scene) {
+	t := s.t
 	s.install(t, s.release(kube.Values{"extra": true}))
 	s.get(t, "v1", "ConfigMap", "app-extra")
 	p := s.plan(t, s.release(nil))
@@ -183,7 +188,8 @@ func testReleaseDrop(t *testing.T, s *scene) {
 	s.nothingToDo(t, s.release(nil))
 }
 
-func testReleaseRender(t *testing.T, s *scene) {
+func testReleaseRender(s *scene) {
+	t := s.t
 	objects, err := s.cluster.Releases.Render(s.ctx, s.release(kube.Values{"extra": true}))
 	require.NoError(t, err)
 	var rendered []string
@@ -194,7 +200,8 @@ func testReleaseRender(t *testing.T, s *scene) {
 	assert.Equal(t, []string{"ServiceAccount app", "Secret app-secret", "ConfigMap app-extra", "ConfigMap app-settings", "Service app", "Deployment app"}, rendered)
 }
 
-func testReleaseSecret(t *testing.T, s *scene) {
+func testReleaseSecret(s *scene) {
+	t := s.t
 	one, two := s.release(kube.Values{"password": "kubetest-one"}), s.release(kube.Values{"password": "kubetest-two"})
 	for _, step := range []struct {
 		plan    kube.Release
@@ -216,7 +223,8 @@ func testReleaseSecret(t *testing.T, s *scene) {
 	}
 }
 
-func testReleaseNamespaces(t *testing.T, s *scene) {
+func testReleaseNamespaces(s *scene) {
+	t := s.t
 	other := s.namespace + "-other"
 	s.cleanup(t, s.ref("v1", "Namespace", other))
 	s.create(t, manifest(`{apiVersion: v1, kind: Namespace, metadata: {name: `+other+`}}`))
@@ -249,7 +257,8 @@ rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]
 	assert.ErrorIs(t, err, planewright.ErrNotFound)
 }
 
-func testReleaseList(t *testing.T, s *scene) {
+func testReleaseList(s *scene) {
+	t := s.t
 	a, b := s.release(nil), s.release(nil)
 	a.Name, b.Name = "a", "b"
 	s.install(t, a)
@@ -271,7 +280,8 @@ func summary(s kube.ReleaseState) string {
 	return fmt.Sprintf("%s %d %s", s.Name, s.Revision, s.Status)
 }
 
-func testReleaseRollback(t *testing.T, s *scene) {
+func testReleaseRollback(s *scene) {
+	t := s.t
 	s.install(t, s.release(kube.Values{"size": "small"}))
 	s.install(t, s.release(kube.Values{"size": "large", "extra": true}))
 	state, err := s.cluster.Releases.Rollback(s.ctx, s.namespace, "app", 0)
@@ -291,7 +301,8 @@ func testReleaseRollback(t *testing.T, s *scene) {
 	s.nothingToDo(t, s.release(kube.Values{"size": "small"}))
 }
 
-func testReleaseUninstall(t *testing.T, s *scene) {
+func testReleaseUninstall(s *scene) {
+	t := s.t
 	before := s.versions(t)
 	s.install(t, s.release(nil))
 	s.install(t, s.release(kube.Values{"size": "large"}))
@@ -307,7 +318,8 @@ func testReleaseUninstall(t *testing.T, s *scene) {
 	assert.Equal(t, 1, s.install(t, s.release(nil)).Revision, "it can be installed again")
 }
 
-func testReleaseCRDs(t *testing.T, s *scene) {
+func testReleaseCRDs(s *scene) {
+	t := s.t
 	group := "k" + s.suffix + ".kubetest.example"
 	crd := kube.Ref{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: "widgets." + group}
 	s.cleanup(t, crd)
@@ -338,7 +350,8 @@ func testReleaseCRDs(t *testing.T, s *scene) {
 	s.waitGone(t, crd)
 }
 
-func testReleaseNotFound(t *testing.T, s *scene) {
+func testReleaseNotFound(s *scene) {
+	t := s.t
 	_, err := s.cluster.Releases.State(s.ctx, s.namespace, "nobody")
 	require.ErrorIs(t, err, planewright.ErrNotFound)
 	assert.ErrorContains(t, err, "nobody")
@@ -352,7 +365,8 @@ func testReleaseNotFound(t *testing.T, s *scene) {
 	assert.Empty(t, list)
 }
 
-func testReleaseChartFails(t *testing.T, s *scene) {
+func testReleaseChartFails(s *scene) {
+	t := s.t
 	templates := appTemplates()
 	templates["check.yaml"] = `{{ fail (printf "size %s is not supported" .Values.size) }}`
 	r := s.release(kube.Values{"size": "huge"})
@@ -371,7 +385,8 @@ func testReleaseChartFails(t *testing.T, s *scene) {
 	assert.Equal(t, before, s.versions(t), "nothing may be written")
 }
 
-func testReleaseBadObject(t *testing.T, s *scene) {
+func testReleaseBadObject(s *scene) {
+	t := s.t
 	templates := appTemplates()
 	templates["bad.yaml"] = `{apiVersion: v1, kind: Service, metadata: {name: bad}, spec: {ports: [{port: 99999}]}}`
 	r := s.release(nil)
@@ -387,7 +402,8 @@ func testReleaseBadObject(t *testing.T, s *scene) {
 	s.nothingToDo(t, s.release(nil))
 }
 
-func testReleaseTooBig(t *testing.T, s *scene) {
+func testReleaseTooBig(s *scene) {
+	t := s.t
 	// Text that does not compress well: each line is the hash of its number.
 	templates := appTemplates()
 	templates["big.yaml"] = `
@@ -412,7 +428,8 @@ data:
 	assert.Equal(t, before, s.versions(t), "nothing may be written")
 }
 
-func testReleaseNamespaceMissing(t *testing.T, s *scene) {
+func testReleaseNamespaceMissing(s *scene) {
+	t := s.t
 	r := s.release(nil)
 	r.Namespace = "kubetest-nowhere"
 	p, err := s.cluster.Releases.Plan(s.ctx, r)
@@ -423,7 +440,8 @@ func testReleaseNamespaceMissing(t *testing.T, s *scene) {
 	assert.ErrorContains(t, err, "kubetest-nowhere")
 }
 
-func testReleaseHook(t *testing.T, s *scene) {
+func testReleaseHook(s *scene) {
+	t := s.t
 	templates := appTemplates()
 	templates["hook.yaml"] = `
 apiVersion: batch/v1
@@ -444,7 +462,8 @@ spec:
 	s.nothingToDo(t, r)
 }
 
-func testReleaseCancelled(t *testing.T, s *scene) {
+func testReleaseCancelled(s *scene) {
+	t := s.t
 	ctx, cancel := context.WithCancel(s.ctx)
 	cancel()
 	before := s.versions(t)
@@ -453,7 +472,8 @@ func testReleaseCancelled(t *testing.T, s *scene) {
 	assert.Equal(t, before, s.versions(t))
 }
 
-func testReleaseParallel(t *testing.T, s *scene) {
+func testReleaseParallel(s *scene) {
+	t := s.t
 	shared := appChart()
 	var installs sync.WaitGroup
 	errs := make([]error, 8)

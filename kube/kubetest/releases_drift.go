@@ -31,7 +31,8 @@ func set(t *testing.T, obj *unstructured.Unstructured, value any, path ...string
 	require.NoError(t, unstructured.SetNestedField(obj.Object, value, path...))
 }
 
-func testDriftField(t *testing.T, s *scene) {
+func testDriftField(s *scene) {
+	t := s.t
 	r := s.release(nil)
 	s.install(t, r)
 	s.settled(t)
@@ -52,7 +53,8 @@ func testDriftField(t *testing.T, s *scene) {
 	s.nothingToDo(t, r)
 }
 
-func testDriftDeleted(t *testing.T, s *scene) {
+func testDriftDeleted(s *scene) {
+	t := s.t
 	r := s.release(nil)
 	s.install(t, r)
 	require.NoError(t, s.cluster.Objects.Delete(s.ctx, s.ref("v1", "ConfigMap", "app-settings"), kube.DeleteOptions{}))
@@ -65,7 +67,8 @@ func testDriftDeleted(t *testing.T, s *scene) {
 	s.nothingToDo(t, r)
 }
 
-func testDriftForeign(t *testing.T, s *scene) {
+func testDriftForeign(s *scene) {
+	t := s.t
 	r := s.release(nil)
 	s.install(t, r)
 	s.settled(t)
@@ -79,7 +82,8 @@ func testDriftForeign(t *testing.T, s *scene) {
 	assert.Equal(t, "1", field(s.get(t, "v1", "ConfigMap", "app-settings"), "data", "theirs"), "an upgrade leaves it alone")
 }
 
-func testDriftSecret(t *testing.T, s *scene) {
+func testDriftSecret(s *scene) {
+	t := s.t
 	r := s.release(kube.Values{"password": "kubetest-right"})
 	s.install(t, r)
 	s.edit(t, "v1", "Secret", "app-secret", func(obj *unstructured.Unstructured) {

@@ -19,11 +19,12 @@ func (s *suite) owners(t *testing.T) {
 	s.test(t, "objects that belong to nobody or others are all listed, and adopted only on request", testForeignObjects)
 }
 
-func testPendingInstall(t *testing.T, s *scene) {
+func testPendingInstall(s *scene) {
+	t := s.t
 	r := s.release(nil)
 	s.install(t, r)
 	require.NoError(t, s.cluster.Objects.Delete(s.ctx, s.ref("v1", "ConfigMap", "app-settings"), kube.DeleteOptions{}), "it had not come that far")
-	s.cutOff(t, "app", 1, "pending-install", time.Minute)
+	s.cutOff(t, 1, "pending-install", time.Minute)
 	state, err := s.cluster.Releases.State(s.ctx, s.namespace, "app")
 	require.NoError(t, err)
 	assert.True(t, state.Pending())
@@ -37,10 +38,11 @@ func testPendingInstall(t *testing.T, s *scene) {
 	s.nothingToDo(t, r)
 }
 
-func testPendingUpgrade(t *testing.T, s *scene) {
+func testPendingUpgrade(s *scene) {
+	t := s.t
 	s.install(t, s.release(nil))
 	s.install(t, s.release(kube.Values{"size": "medium"}))
-	s.cutOff(t, "app", 2, "pending-upgrade", time.Minute)
+	s.cutOff(t, 2, "pending-upgrade", time.Minute)
 	r := s.release(kube.Values{"size": "large"})
 	assert.Equal(t, planewright.ActionUpdate, s.plan(t, r).Action)
 	assert.Equal(t, "deployed", s.install(t, r).Status)
@@ -49,11 +51,12 @@ func testPendingUpgrade(t *testing.T, s *scene) {
 	s.nothingToDo(t, r)
 }
 
-func testPendingForeign(t *testing.T, s *scene) {
+func testPendingForeign(s *scene) {
+	t := s.t
 	theirs := s.release(nil)
 	theirs.Owner = "kubetest/other"
 	s.install(t, theirs)
-	s.cutOff(t, "app", 1, "pending-upgrade", time.Hour)
+	s.cutOff(t, 1, "pending-upgrade", time.Hour)
 	ours := s.release(kube.Values{"size": "large"})
 	ours.Adopt = true
 	before := s.versions(t)
@@ -83,7 +86,8 @@ func testPendingForeign(t *testing.T, s *scene) {
 	s.nothingToDo(t, ours)
 }
 
-func testForeignRelease(t *testing.T, s *scene) {
+func testForeignRelease(s *scene) {
+	t := s.t
 	theirs := s.release(nil)
 	theirs.Owner = "kubetest/other"
 	s.install(t, theirs)
@@ -105,10 +109,11 @@ func testForeignRelease(t *testing.T, s *scene) {
 	s.nothingToDo(t, ours)
 }
 
-func testFailedRevision(t *testing.T, s *scene) {
+func testFailedRevision(s *scene) {
+	t := s.t
 	r := s.release(nil)
 	s.install(t, r)
-	s.cutOff(t, "app", 1, "failed", time.Minute)
+	s.cutOff(t, 1, "failed", time.Minute)
 	p := s.plan(t, r)
 	assert.Equal(t, planewright.ActionUpdate, p.Action)
 	assert.Contains(t, p.Reason, "failed")
@@ -117,7 +122,8 @@ func testFailedRevision(t *testing.T, s *scene) {
 	s.nothingToDo(t, r)
 }
 
-func testForeignObjects(t *testing.T, s *scene) {
+func testForeignObjects(s *scene) {
+	t := s.t
 	s.create(t, s.object(`{apiVersion: v1, kind: ConfigMap, metadata: {name: app-settings}, data: {size: theirs, more: "1"}}`))
 	s.create(t, s.object(`{apiVersion: v1, kind: ServiceAccount, metadata: {name: app, labels: {app.kubernetes.io/managed-by: Helm}, annotations: {meta.helm.sh/release-name: other, meta.helm.sh/release-namespace: elsewhere}}}`))
 	r := s.release(nil)

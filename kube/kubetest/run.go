@@ -38,10 +38,10 @@ type suite struct {
 }
 
 // test runs one test in a namespace of its own, beside others.
-func (s *suite) test(t *testing.T, name string, f func(t *testing.T, s *scene)) {
+func (s *suite) test(t *testing.T, name string, f func(s *scene)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
 		t.Parallel()
-		f(t, newScene(t, s))
+		f(newScene(t, s))
 	})
 }

@@ -20,6 +20,7 @@ const patience = 2 * time.Minute
 
 // scene is what one test works with: a cluster and an empty namespace in it.
 type scene struct {
+	t         *testing.T
 	suite     *suite
 	cluster   kube.Cluster
 	ctx       context.Context //nolint:containedctx // it lives as long as the test
@@ -33,7 +34,7 @@ func newScene(t *testing.T, s *suite) *scene {
 	t.Cleanup(cancel)
 	h := fnv.New32a()
 	h.Write([]byte(t.Name()))
-	sc := &scene{suite: s, cluster: s.newCluster(t), ctx: ctx, suffix: fmt.Sprintf("%08x", h.Sum32())}
+	sc := &scene{t: t, suite: s, cluster: s.newCluster(t), ctx: ctx, suffix: fmt.Sprintf("%08x", h.Sum32())}
 	sc.namespace = "kubetest-" + sc.suffix
 	sc.cleanup(t, sc.ref("v1", "Namespace", sc.namespace))
 	sc.create(t, manifest(`{apiVersion: v1, kind: Namespace, metadata: {name: `+sc.namespace+`}}`))

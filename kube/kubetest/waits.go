@@ -38,7 +38,8 @@ func deleting(obj *unstructured.Unstructured) (bool, string) {
 	return obj != nil && obj.GetDeletionTimestamp() != nil, "is not being deleted"
 }
 
-func testWaitReady(t *testing.T, s *scene) {
+func testWaitReady(s *scene) {
+	t := s.t
 	var refs []kube.Ref
 	for _, text := range []string{
 		deployment("app", "registry.example/app:1"),
@@ -60,7 +61,8 @@ func testWaitReady(t *testing.T, s *scene) {
 	assert.Equal(t, "Bound", field(s.get(t, "v1", "PersistentVolumeClaim", "data"), "status", "phase"))
 }
 
-func testWaitRollout(t *testing.T, s *scene) {
+func testWaitRollout(s *scene) {
+	t := s.t
 	obj := s.object(deployment("app", "registry.example/app:1"))
 	s.apply(t, obj)
 	require.NoError(t, s.wait(kube.WaitRequest{Refs: []kube.Ref{kube.RefOf(obj)}}))
@@ -79,7 +81,8 @@ func testWaitRollout(t *testing.T, s *scene) {
 	assert.Equal(t, 1, running)
 }
 
-func testWaitUntil(t *testing.T, s *scene) {
+func testWaitUntil(s *scene) {
+	t := s.t
 	var mu sync.Mutex
 	var told []string
 	ref := s.ref("v1", "ConfigMap", "later")
@@ -117,7 +120,8 @@ func testWaitUntil(t *testing.T, s *scene) {
 	assert.Contains(t, strings.Join(told, "\n"), "is not ready, says the test")
 }
 
-func testWaitToken(t *testing.T, s *scene) {
+func testWaitToken(s *scene) {
+	t := s.t
 	s.create(t, s.object(`{apiVersion: v1, kind: ServiceAccount, metadata: {name: robot}}`))
 	s.apply(t, s.object(`{apiVersion: v1, kind: Secret, metadata: {name: robot-token, annotations: {kubernetes.io/service-account.name: robot}}, type: kubernetes.io/service-account-token}`))
 	require.NoError(t, s.wait(kube.WaitRequest{
@@ -135,14 +139,16 @@ func testWaitToken(t *testing.T, s *scene) {
 	s.waitGone(t, s.ref("v1", "Secret", "stray"))
 }
 
-func testWaitMissing(t *testing.T, s *scene) {
+func testWaitMissing(s *scene) {
+	t := s.t
 	err := s.cluster.Objects.Wait(s.soon(t, vain), kube.WaitRequest{Refs: []kube.Ref{s.ref("apps/v1", "Deployment", "nobody")}})
 	require.ErrorIs(t, err, planewright.ErrTimeout)
 	assert.ErrorContains(t, err, "nobody")
 	assert.ErrorContains(t, err, s.cluster.Name)
 }
 
-func testWaitUnschedulable(t *testing.T, s *scene) {
+func testWaitUnschedulable(s *scene) {
+	t := s.t
 	obj := s.object(deployment("app", "registry.example/app:1"))
 	require.NoError(t, unstructured.SetNestedField(obj.Object, map[string]any{"kubetest.example/planet": "mars"}, "spec", "template", "spec", "nodeSelector"))
 	s.apply(t, obj)
@@ -152,7 +158,8 @@ func testWaitUnschedulable(t *testing.T, s *scene) {
 	assert.ErrorContains(t, err, "nodes are available")
 }
 
-func testWaitForbiddenPods(t *testing.T, s *scene) {
+func testWaitForbiddenPods(s *scene) {
+	t := s.t
 	obj := s.object(deployment("app", "registry.example/app:1"))
 	require.NoError(t, unstructured.SetNestedField(obj.Object, "nobody", "spec", "template", "spec", "serviceAccountName"))
 	s.apply(t, obj)
@@ -164,7 +171,8 @@ func testWaitForbiddenPods(t *testing.T, s *scene) {
 	require.NoError(t, s.wait(kube.WaitRequest{Refs: []kube.Ref{kube.RefOf(obj)}}), "once the account exists the pods come")
 }
 
-func testWaitFinalizer(t *testing.T, s *scene) {
+func testWaitFinalizer(s *scene) {
+	t := s.t
 	held := s.create(t, s.object(`{apiVersion: v1, kind: ConfigMap, metadata: {name: held, finalizers: [kubetest.example/hold]}}`))
 	require.NoError(t, s.cluster.Objects.Delete(s.ctx, kube.RefOf(held), kube.DeleteOptions{}))
 	err := s.cluster.Objects.Wait(s.soon(t, vain/2), kube.WaitRequest{Refs: []kube.Ref{kube.RefOf(held)}, Until: kube.Gone})
@@ -177,7 +185,8 @@ func testWaitFinalizer(t *testing.T, s *scene) {
 	s.waitGone(t, kube.RefOf(held))
 }
 
-func testWaitCancelled(t *testing.T, s *scene) {
+func testWaitCancelled(s *scene) {
+	t := s.t
 	ctx, cancel := context.WithCancel(s.ctx)
 	err := s.cluster.Objects.Wait(ctx, kube.WaitRequest{
 		Refs:     []kube.Ref{s.ref("v1", "ConfigMap", "never")},
@@ -189,7 +198,8 @@ func testWaitCancelled(t *testing.T, s *scene) {
 	assert.NotErrorIs(t, err, planewright.ErrTimeout)
 }
 
-func testWaitUnpullable(t *testing.T, s *scene) {
+func testWaitUnpullable(s *scene) {
+	t := s.t
 	obj := s.object(deployment("app", s.suite.unpullable))
 	s.apply(t, obj)
 	err := s.cluster.Objects.Wait(s.soon(t, 2*vain), kube.WaitRequest{Refs: []kube.Ref{kube.RefOf(obj)}})

@@ -113,9 +113,9 @@ func admitPod(p *corev1.Pod) {
 
 // qosClass is the class of service that a pod's resources ask for.
 func qosClass(p *corev1.Pod) corev1.PodQOSClass {
-	any, guaranteed := false, true
+	some, guaranteed := false, true
 	for _, c := range slices.Concat(p.Spec.InitContainers, p.Spec.Containers) {
-		any = any || len(c.Resources.Requests)+len(c.Resources.Limits) > 0
+		some = some || len(c.Resources.Requests)+len(c.Resources.Limits) > 0
 		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
 			limit, ok := c.Resources.Limits[name]
 			request := c.Resources.Requests[name]
@@ -123,7 +123,7 @@ func qosClass(p *corev1.Pod) corev1.PodQOSClass {
 		}
 	}
 	switch {
-	case !any:
+	case !some:
 		return corev1.PodQOSBestEffort
 	case guaranteed:
 		return corev1.PodQOSGuaranteed

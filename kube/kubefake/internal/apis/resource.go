@@ -42,7 +42,7 @@ func AllVerbs() []string {
 
 // Builtin returns the kinds that every API server serves, in the order in
 // which discovery lists their groups. The list and what it points to must not be changed.
-var Builtin = sync.OnceValue(func() []*Resource {
+var Builtin = sync.OnceValue(func() []*Resource { //nolint:gochecknoglobals // made once, never changed
 	var list []*Resource
 	group := ""
 	version := "v1"

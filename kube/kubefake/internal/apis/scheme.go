@@ -12,7 +12,7 @@ import (
 )
 
 // Scheme returns the Go types of the built-in kinds. It must not be changed.
-var Scheme = sync.OnceValue(func() *runtime.Scheme {
+var Scheme = sync.OnceValue(func() *runtime.Scheme { //nolint:gochecknoglobals // made once, never changed
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientscheme.AddToScheme(scheme))
 	utilruntime.Must(apiextensionsv1.AddToScheme(scheme))
@@ -22,6 +22,6 @@ var Scheme = sync.OnceValue(func() *runtime.Scheme {
 
 // Decoder reads JSON, YAML and protobuf into the types of [Scheme]. It tells
 // of unknown and doubled fields by a strict decoding error, and decodes the rest.
-var Decoder = sync.OnceValue(func() runtime.Decoder {
+var Decoder = sync.OnceValue(func() runtime.Decoder { //nolint:gochecknoglobals // made once, never changed
 	return serializer.NewCodecFactory(Scheme(), serializer.EnableStrict).UniversalDeserializer()
 })

@@ -15,7 +15,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
-	"k8s.io/apimachinery/pkg/api/validation/path"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -45,9 +44,9 @@ func nameRule(r *Resource) apivalidation.ValidateNameFunc {
 	case "rbac.authorization.k8s.io":
 		return func(name string, prefix bool) []string {
 			if prefix {
-				return path.IsValidPathSegmentPrefix(name)
+				return content.IsPathSegmentPrefix(name)
 			}
-			return path.IsValidPathSegmentName(name)
+			return content.IsPathSegmentName(name)
 		}
 	}
 	return apivalidation.NameIsDNSSubdomain

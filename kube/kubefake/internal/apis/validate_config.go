@@ -60,6 +60,7 @@ func validateSecret(s *corev1.Secret) field.ErrorList {
 	case corev1.SecretTypeTLS:
 		require(corev1.TLSCertKey)
 		require(corev1.TLSPrivateKeyKey)
+	default:
 	}
 	return errs
 }

@@ -44,10 +44,9 @@ func validateReplicated(replicas *int32, selector *metav1.LabelSelector, templat
 	if replicas != nil {
 		errs = append(errs, apivalidation.ValidateNonnegativeField(int64(*replicas), spec.Child("replicas"))...)
 	}
-	switch {
-	case selector == nil:
+	if selector == nil {
 		errs = append(errs, field.Required(spec.Child("selector"), ""))
-	default:
+	} else {
 		errs = append(errs, metavalidation.ValidateLabelSelector(selector, metavalidation.LabelSelectorValidationOptions{}, spec.Child("selector"))...)
 		if len(selector.MatchLabels)+len(selector.MatchExpressions) == 0 {
 			errs = append(errs, field.Invalid(spec.Child("selector"), selector, "empty selector is invalid for deployment"))

@@ -18,11 +18,6 @@ func (s *Server) served(resource schema.GroupVersionResource) *kind {
 	return nil
 }
 
-// servesGroupVersion reports whether any kind is served at the version.
-func (s *Server) servesGroupVersion(gv schema.GroupVersion) bool {
-	return slices.ContainsFunc(s.resources(), func(r *apis.Resource) bool { return r.GroupVersion() == gv })
-}
-
 // kindNamed finds a kind by its group and name, at the version it is stored in.
 func (s *Server) kindNamed(group, name string) *kind {
 	for _, r := range apis.Builtin() {

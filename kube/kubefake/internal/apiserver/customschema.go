@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"errors"
 	"fmt"
 
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -135,8 +136,8 @@ func propertyOf(s *structuralschema.Structural, name string) *structuralschema.S
 func (c *customSchema) validate(obj map[string]any) field.ErrorList {
 	var errs field.ErrorList
 	for _, err := range c.validator.Validate(obj).Errors {
-		v, ok := err.(*openapierrors.Validation)
-		if !ok {
+		var v *openapierrors.Validation
+		if !errors.As(err, &v) {
 			errs = append(errs, field.Invalid(nil, "", err.Error()))
 			continue
 		}
@@ -148,8 +149,6 @@ func (c *customSchema) validate(obj map[string]any) field.ErrorList {
 			errs = append(errs, field.NotSupported(path, v.Value, texts(v.Values)))
 		case openapierrors.InvalidTypeCode:
 			errs = append(errs, field.TypeInvalid(path, v.Value, err.Error()))
-		case openapierrors.TooLongFailCode:
-			errs = append(errs, field.Invalid(path, v.Value, err.Error()))
 		default:
 			errs = append(errs, field.Invalid(path, v.Value, err.Error()))
 		}

@@ -159,6 +159,7 @@ func propagationFinalizers(finalizers []string, options *metav1.DeleteOptions) [
 			orphan = true
 		case metav1.DeletePropagationForeground:
 			kept = append(kept, metav1.FinalizerDeleteDependents)
+		case metav1.DeletePropagationBackground:
 		}
 	}
 	if orphan {

@@ -116,6 +116,11 @@ func (s *Server) resourceList(gv schema.GroupVersion) *Reply {
 				Name: r.Plural + "/status", Namespaced: r.Namespaced, Kind: r.Kind, Verbs: statusVerbs(),
 			})
 		}
+		if r.Scale {
+			list.APIResources = append(list.APIResources, metav1.APIResource{
+				Name: r.Plural + "/scale", Namespaced: r.Namespaced, Group: "autoscaling", Version: "v1", Kind: "Scale", Verbs: statusVerbs(),
+			})
+		}
 	}
 	if len(list.APIResources) == 0 {
 		return notFoundReply()
@@ -134,7 +139,7 @@ func singular(r *apis.Resource) string {
 
 // builtinDiscovery is the aggregated discovery of the built-in groups, encoded
 // once: the core group, and the named ones with commas in between.
-var builtinDiscovery = sync.OnceValue(func() (encoded struct{ core, named []byte }) {
+var builtinDiscovery = sync.OnceValue(func() (encoded struct{ core, named []byte }) { //nolint:gochecknoglobals // made once, never changed
 	var named [][]byte
 	for _, g := range aggregate(apis.Builtin()) {
 		b := mustJSON(g)
@@ -198,6 +203,10 @@ func aggregatedResource(r *apis.Resource) apidiscoveryv2.APIResourceDiscovery {
 	}
 	if r.Status {
 		d.Subresources = append(d.Subresources, apidiscoveryv2.APISubresourceDiscovery{Subresource: "status", ResponseKind: &kind, Verbs: statusVerbs()})
+	}
+	if r.Scale {
+		scale := metav1.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "Scale"}
+		d.Subresources = append(d.Subresources, apidiscoveryv2.APISubresourceDiscovery{Subresource: "scale", ResponseKind: &scale, Verbs: statusVerbs()})
 	}
 	return d
 }

@@ -15,7 +15,7 @@ import (
 
 // builtinTypes knows how the fields of built-in kinds merge. Parsing their
 // schema takes a tenth of a second, so a process does it once.
-var builtinTypes = sync.OnceValue(func() managedfields.TypeConverter {
+var builtinTypes = sync.OnceValue(func() managedfields.TypeConverter { //nolint:gochecknoglobals // made once, never changed
 	return applyconfigurations.NewTypeConverter(apis.Scheme())
 })
 

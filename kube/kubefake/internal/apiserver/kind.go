@@ -20,6 +20,10 @@ type kind struct {
 	managers sync.Map // subresource → func() (*managedfields.FieldManager, error)
 }
 
+func newKind(r *apis.Resource) *kind {
+	return &kind{Resource: r, typed: apis.Scheme().Recognizes(r.GroupVersionKind())}
+}
+
 // newObject returns an empty object of the kind.
 func (k *kind) newObject() Object {
 	gvk := k.GroupVersionKind()
@@ -52,10 +56,10 @@ func (k *kind) fields(subresource string) (*managedfields.FieldManager, error) {
 
 // builtin are the kinds that every server serves. They hold nothing of a
 // cluster, so all servers share them.
-var builtin = sync.OnceValue(func() map[schema.GroupResource]*kind {
+var builtin = sync.OnceValue(func() map[schema.GroupResource]*kind { //nolint:gochecknoglobals // made once, never changed
 	m := map[schema.GroupResource]*kind{}
 	for _, r := range apis.Builtin() {
-		m[r.GroupResource()] = &kind{Resource: r, typed: apis.Scheme().Recognizes(r.GroupVersionKind())}
+		m[r.GroupResource()] = newKind(r)
 	}
 	return m
 })

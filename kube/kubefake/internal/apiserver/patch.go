@@ -93,6 +93,7 @@ func patched(k *kind, patchType types.PatchType, before, patch []byte) ([]byte, 
 			return nil, apierrors.NewBadRequest(err.Error())
 		}
 		return after, nil
+	default:
 	}
 	if !json.Valid(patch) {
 		return nil, apierrors.NewBadRequest("error decoding patch: it is not JSON")

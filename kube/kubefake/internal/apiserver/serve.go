@@ -110,6 +110,8 @@ func (s *Server) serveSubresource(r *Request, k *kind) (*Reply, error) {
 		case "patch", "apply":
 			return s.patch(r, k, "status")
 		}
+	case r.Subresource == "scale" && k.Scale && (r.Verb == "get" || r.Verb == "update" || r.Verb == "patch"):
+		return s.scale(r, k)
 	case r.Subresource == "token" && k.Kind == "ServiceAccount" && r.Verb == "create":
 		return s.requestToken(r)
 	case r.Subresource == "finalize" && k.Kind == "Namespace" && r.Verb == "update":

@@ -127,8 +127,7 @@ func (tx Tx) Remove(obj Object) {
 // Suffix returns five characters as generated names end in.
 func (tx Tx) Suffix() string { return tx.s.newSuffix() }
 
-// Tables calls f for every kind that has objects in a namespace or, if it is
-// empty, anywhere.
+// InNamespace returns all objects of a namespace. They must not be changed.
 func (tx Tx) InNamespace(namespace string) []Object {
 	var list []Object
 	for _, t := range tx.s.sortedTables() {

@@ -147,7 +147,7 @@ func (w *watcher) Read(p []byte) (int, error) {
 		case <-expired:
 			w.expire()
 		case <-w.ctx.Done():
-			w.Close()
+			_ = w.Close()
 			return 0, w.ctx.Err()
 		}
 	}

@@ -148,11 +148,21 @@ func (m *Manager) later(k key, d time.Duration) {
 	})
 }
 
+// turn is how much is looked at before clients get their turn again.
+const turn = 1000
+
 // work looks at everything queued, and at what that brings about.
 func (m *Manager) work(tx apiserver.Tx) {
 	m.working = true
-	defer func() { m.working = false }()
-	for len(m.queue) > 0 || m.garbage {
+	defer func() {
+		m.working = false
+		m.wake()
+	}()
+	for range turn {
+		if len(m.queue) == 0 && !m.garbage {
+			m.queue = nil
+			return
+		}
 		if len(m.queue) == 0 {
 			m.garbage = false
 			m.collect(tx)
@@ -163,5 +173,4 @@ func (m *Manager) work(tx apiserver.Tx) {
 		delete(m.queued, k)
 		reconciler(k.group, k.kind)(m, tx, k)
 	}
-	m.queue = nil
 }

@@ -41,10 +41,10 @@ func (m *Manager) namespace(tx apiserver.Tx, k key) {
 // of the namespace use.
 func (m *Manager) furnish(tx apiserver.Tx, namespace string) {
 	if tx.Get("", "ServiceAccount", namespace, "default") == nil {
-		m.create(tx, &corev1.ServiceAccount{TypeMeta: core("ServiceAccount"), ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "default"}})
+		_ = m.create(tx, &corev1.ServiceAccount{TypeMeta: core("ServiceAccount"), ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "default"}})
 	}
 	if tx.Get("", "ConfigMap", namespace, "kube-root-ca.crt") == nil && m.config.CA != nil {
-		m.create(tx, &corev1.ConfigMap{
+		_ = m.create(tx, &corev1.ConfigMap{
 			TypeMeta: core("ConfigMap"),
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "kube-root-ca.crt", Annotations: map[string]string{
 				"kubernetes.io/description": "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.",
