@@ -28,7 +28,7 @@ type SecretSource interface {
 }
 
 // SecretValue makes a secret of a value in memory.
-func SecretValue(value string) Secret { return Secret{source: valueSource(value)} }
+func SecretValue(value string) Secret { return Secret{source: valueSource{&value}} }
 
 // SecretFromEnv takes the secret from an environment variable, read when the
 // secret is needed. An unset or empty variable is an error that matches [ErrNotFound].
@@ -109,9 +109,11 @@ func (s Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 // LogValue logs "[redacted]".
 func (s Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
 
-type valueSource string
+// valueSource keeps its value behind a pointer: package fmt calls no methods on
+// what lies in unexported fields, and would print a value that it can reach.
+type valueSource struct{ value *string }
 
-func (v valueSource) Secret(context.Context) ([]byte, error) { return []byte(v), nil }
+func (v valueSource) Secret(context.Context) ([]byte, error) { return []byte(*v.value), nil }
 func (v valueSource) Name() string                           { return "a value in memory" }
 
 type envSource string
