@@ -17,9 +17,11 @@ lint: $(BIN)/golangci-lint
 	@files=$$(gofmt -l .); test -z "$$files" || { echo "gofmt would change:"; echo "$$files"; exit 1; }
 	@for m in $(MODULES); do echo "lint $$m"; (cd $$m && export $(PLAIN) && $(GO) mod tidy -diff && $(GO) vet ./... && $(BIN)/golangci-lint run --config $(CURDIR)/.golangci.yml ./...) || exit 1; done
 
-# The library on its fakes, with the race detector.
+# The library on its fakes: with the race detector, and then the whole of the
+# fault matrix, of which the first takes a sample.
 unit:
-	$(GO) test -race -shuffle=on ./...
+	$(GO) test -race -shuffle=on -short -timeout 20m ./...
+	$(PLAIN) $(GO) test -timeout 20m -run EveryFault ./flyte
 
 # The contract suites and the examples on real API servers.
 e2e:

@@ -12,6 +12,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// diffAttempts bounds how often an object is looked at that somebody else
+// keeps writing meanwhile.
+const diffAttempts = 5
+
 // Diff implements [kube.Objects].
 func (o *objects) Diff(ctx context.Context, obj *unstructured.Unstructured, opts kube.ApplyOptions) (kube.Diff, error) {
 	ref := kube.RefOf(obj)
@@ -27,22 +31,29 @@ func (o *objects) Diff(ctx context.Context, obj *unstructured.Unstructured, opts
 	if err != nil {
 		return kube.Diff{}, fail(err)
 	}
-	live, err := o.read(ctx, ref)
-	if err != nil {
-		return kube.Diff{}, fail(err)
-	}
-	if live != nil && settled(obj, live, managerOf(opts)) {
-		return kube.Diff{Action: planewright.ActionNone, Live: live}, nil
-	}
-	planned, err := o.apply(ctx, obj, opts, client.DryRunAll)
-	if live == nil && isNamespaceMissing(err) {
-		return missing("namespace " + ref.Namespace), nil
-	}
-	if err != nil {
-		return kube.Diff{}, fail(err)
-	}
-	if live == nil {
-		return missing(""), nil
+	var live, planned *unstructured.Unstructured
+	for range diffAttempts {
+		if live, err = o.read(ctx, ref); err != nil {
+			return kube.Diff{}, fail(err)
+		}
+		if live != nil && settled(obj, live, managerOf(opts)) {
+			return kube.Diff{Action: planewright.ActionNone, Live: live}, nil
+		}
+		planned, err = o.apply(ctx, obj, opts, client.DryRunAll)
+		if live == nil && isNamespaceMissing(err) {
+			return missing("namespace " + ref.Namespace), nil
+		}
+		if err != nil {
+			return kube.Diff{}, fail(err)
+		}
+		if live == nil {
+			return missing(""), nil
+		}
+		if planned.GetResourceVersion() == live.GetResourceVersion() {
+			break
+		}
+		// A controller wrote the object between the two calls; what it
+		// changed is no difference of ours.
 	}
 	d := kube.Diff{Action: planewright.ActionNone, Live: live, Fields: fieldDiffs(written(live), written(planned), ref)}
 	if len(d.Fields) > 0 {
