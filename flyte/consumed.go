@@ -122,16 +122,24 @@ func (d Deployment) rawFindings(facts Chart) []planewright.Finding {
 func (d Deployment) templateFindings(merged map[string]any) []planewright.Finding {
 	value, _ := valueAt(merged, "clusterResourceTemplates.inline")
 	templates, _ := asMap(value)
-	variables := customDataOf(merged)
+	domains := d.domainsOf(merged)
+	variables := customDataOf(merged, domains)
+	own, _ := valueAt(d.rawLayer(), "clusterResourceTemplates.inline")
+	users, _ := asMap(own)
 	var findings []planewright.Finding
 	for _, leaf := range leaves(templates) {
 		text, ok := leaf.value.(string)
 		if !ok || len(leaf.path) != 1 {
 			continue
 		}
-		for _, problem := range checkTemplate(text, d.domainsOf(merged), variables) {
+		severity := planewright.SeverityError
+		if _, ok := users[leaf.path[0]]; ok && !d.strict {
+			// It may count on attributes that only flyteadmin's database has.
+			severity = planewright.SeverityWarning
+		}
+		for _, problem := range checkTemplate(text, domains, variables) {
 			findings = append(findings, planewright.Finding{
-				Severity: planewright.SeverityError,
+				Severity: severity,
 				Code:     CodeResourceTemplate,
 				Cause:    fmt.Sprintf("the resource template %s: %s%s", leaf.path[0], quoted(problem.value), problem.rule),
 				Fix:      problem.fix,
@@ -167,19 +175,36 @@ func (d Deployment) domainsOf(merged map[string]any) []string {
 }
 
 // customDataOf reads the variables by domain out of the merged values, in
-// either of the forms that flyteadmin takes.
-func customDataOf(merged map[string]any) map[string]map[string]string {
+// either of the forms that flyteadmin takes, with those that are the same everywhere.
+func customDataOf(merged map[string]any, domains []string) map[string]map[string]string {
 	value, _ := valueAt(merged, "configuration.inline.cluster_resources.customData")
+	everywhere, _ := valueAt(merged, "configuration.inline.cluster_resources.templateData")
 	variables := map[string]map[string]string{}
-	for domain, data := range pairs(value) {
+	for _, domain := range domains {
 		variables[domain] = map[string]string{}
+		for name, source := range pairs(everywhere) {
+			variables[domain][name] = sourceText(source)
+		}
+	}
+	for domain, data := range pairs(value) {
+		if variables[domain] == nil {
+			variables[domain] = map[string]string{}
+		}
 		for name, source := range pairs(data) {
-			m, _ := asMap(source)
-			text, _ := m["value"].(string)
-			variables[domain][name] = text
+			variables[domain][name] = sourceText(source)
 		}
 	}
 	return variables
+}
+
+// sourceText is the text that a variable's source stands for, or an example
+// of it where only Flyte's pods can tell.
+func sourceText(source any) string {
+	m, _ := asMap(source)
+	if value, ok := m["value"]; ok && value != nil {
+		return fmt.Sprint(value)
+	}
+	return "value"
 }
 
 // pairs returns the entries of a map, or of a list of maps.

@@ -83,6 +83,8 @@ func (d Database) WithRootCA(pem string) Database {
 // Flyte mounts, quoted where PostgreSQL's connection strings need it, never into
 // Helm values; when it changes, Flyte's pods are restarted.
 //
+// Line breaks at its end are not part of it.
+//
 // A [planewright.SecretInCluster] is mounted as it is: its key must hold the
 // password as it stands in a connection string, and pods do not restart when it changes.
 func (d Database) WithPassword(password planewright.Secret) Database {
@@ -130,7 +132,7 @@ func (d Database) validate(p *planewright.Problems) {
 		p.Add("database", "", "a deployment needs a PostgreSQL database", "use WithDatabase(flyte.Postgres(host, database))")
 		return
 	}
-	if !isHost(d.host) {
+	if !isHost(d.host) || !plainYAML(d.host) {
 		p.Add("database.host", d.host, "a host is a DNS name or an IP address", "use the server's name without a scheme or port; WithPort sets the port")
 	}
 	for _, n := range []struct{ path, value string }{{"database.name", d.name}, {"database.user", d.user}} {
@@ -179,6 +181,7 @@ func validateSecretRef(p *planewright.Problems, path string, ref planewright.Sec
 // want it. Flyte puts it there as it is, where a space ends it and a quote or
 // backslash has a meaning.
 func connectionString(password string) string {
+	password = strings.TrimRight(password, "\r\n")
 	if password != "" && !strings.ContainsAny(password, " \t\n\r\v\f'\\") {
 		return password
 	}

@@ -274,7 +274,11 @@ func (d Deployment) String() string {
 	fmt.Fprintf(&b, "  release:  %s/%s\n", d.namespace, d.release)
 	fmt.Fprintf(&b, "  storage:  %s\n", d.storage)
 	fmt.Fprintf(&b, "  database: %s\n", d.database)
-	fmt.Fprintf(&b, "  identity: %s, user code: %s\n", d.identity, d.userIdentity)
+	fmt.Fprintf(&b, "  identity: %s, user code: %s", d.identity, d.userIdentity)
+	for _, domain := range slices.Sorted(maps.Keys(d.domainIdentities)) {
+		fmt.Fprintf(&b, ", in %s: %s", domain, d.domainIdentities[domain])
+	}
+	b.WriteByte('\n')
 	fmt.Fprintf(&b, "  domains:  %s\n", joinAnd(d.Domains()))
 	return b.String()
 }

@@ -139,6 +139,17 @@ func TestASecretThatWasDeletedGetsARevisionThatThePodsHaveNotSeen(t *testing.T) 
 	assert.Equal(t, "2", w.podAnnotations(t)["planewright.dev/database-revision"])
 }
 
+func TestARevisionThatWasLostIsCountedOnFromThePods(t *testing.T) {
+	w := newWorld(t)
+	w.install(t, production())
+	secret := w.get(t, "v1", "Secret", "flyte", "flyte-backend-database")
+	secret.SetAnnotations(nil)
+	_, err := w.cluster.Objects.Update(t.Context(), secret)
+	require.NoError(t, err)
+	w.install(t, production().WithDatabase(flyte.Postgres("db.acme.internal", "flyteadmin").WithPassword(planewright.SecretValue("another"))))
+	assert.Equal(t, "2", w.podAnnotations(t)["planewright.dev/database-revision"])
+}
+
 func TestAPasswordThatSomebodyEditedIsRepaired(t *testing.T) {
 	w := newWorld(t)
 	w.install(t, production())
@@ -352,8 +363,18 @@ func TestRawValuesThatNothingReadsAreTold(t *testing.T) {
 func TestRawTemplatesAreCheckedToo(t *testing.T) {
 	w := newWorld(t)
 	_, err := production().WithValuesYAML("clusterResourceTemplates: {inline: {020_own.yaml: \"apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: '{{ team }}'}\\n\"}}").Install(t.Context(), w.env)
+	require.NoError(t, err, "flyteadmin may know the variable by itself")
+	own := production().WithStrictValues().WithValuesYAML("clusterResourceTemplates: {inline: {020_own.yaml: \"apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: '{{ team }}'}\\n\"}}")
+	_, err = own.Install(t.Context(), w.env)
 	require.ErrorIs(t, err, planewright.ErrBlocked)
 	assert.ErrorContains(t, err, `the resource template 020_own.yaml: "{{ team }}": the variable has no value in development, staging and production`)
+	for _, values := range []string{
+		"configuration: {inline: {cluster_resources: {templateData: {team: {value: ml}}}}}",
+		"configuration: {inline: {cluster_resources: {templateData: [{team: {valueFrom: {env: TEAM}}}]}}}",
+	} {
+		_, err = own.WithValuesYAML(values).Install(t.Context(), w.env)
+		require.NoError(t, err, values)
+	}
 
 	_, err = production().WithValuesYAML("configuration: {inline: {cluster_resources: {customData: [{development: [{defaultIamRole: {value: x}}]}]}}}").Install(t.Context(), w.env)
 	assert.ErrorContains(t, err, `the resource template 002_serviceaccount.yaml: "{{ defaultIamRole }}": the variable has no value in staging and production`,
@@ -563,6 +584,11 @@ func TestPodsThatCannotPullAreTheReasonOfATimeOut(t *testing.T) {
 		v, err := production().Verify(t.Context(), w.env)
 		require.NoError(t, err)
 		assert.Contains(t, v.String(), "the component flyte-binary is not ready")
+
+		// Nothing is left to write, and yet it does not run.
+		report := w.install(t, production())
+		assert.Empty(t, report.Changed())
+		assert.Contains(t, codes(report.Findings), flyte.CodeWorkload)
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/kube"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/version"
 	"sigs.k8s.io/yaml"
 )
@@ -129,6 +130,13 @@ func (s releaseStep) check(ctx context.Context, run *planewright.Run) (planewrig
 	if err != nil {
 		return planewright.Change{}, err
 	}
+	if plan.Action == planewright.ActionNone && plan.State != nil {
+		waiting, err := s.unreadyFindings(ctx, plan.State.Objects)
+		if err != nil {
+			return planewright.Change{}, err
+		}
+		findings = append(findings, waiting...)
+	}
 	return planewright.Change{
 		Action:      plan.Action,
 		Reason:      plan.Reason,
@@ -198,6 +206,36 @@ func older(a, b string) bool {
 	first, err1 := version.ParseSemantic(a)
 	second, err2 := version.ParseSemantic(b)
 	return err1 == nil && err2 == nil && first.LessThan(second)
+}
+
+// unreadyFindings tells of workloads that do not run although nothing is to
+// be changed: of an install that was cut off while it waited, or of one that failed.
+func (s releaseStep) unreadyFindings(ctx context.Context, refs []kube.Ref) ([]planewright.Finding, error) {
+	var findings []planewright.Finding
+	for _, ref := range refs {
+		if ref.Kind != "Deployment" {
+			continue
+		}
+		live, err := s.cluster.Objects.Get(ctx, ref)
+		if errors.Is(err, planewright.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		replicas, _, _ := unstructured.NestedInt64(live.Object, "spec", "replicas")
+		available, _, _ := unstructured.NestedInt64(live.Object, "status", "availableReplicas")
+		if available >= replicas {
+			continue
+		}
+		object := ref.In(s.cluster.Name)
+		findings = append(findings, planewright.Finding{
+			Severity: planewright.SeverityWarning, Code: CodeWorkload, Object: &object,
+			Cause: fmt.Sprintf("nothing is to be changed, and %d of its %d replicas are available", available, replicas),
+			Fix:   "verify tells why",
+		})
+	}
+	return findings, nil
 }
 
 // otherReleases finds Flyte releases of other names in the namespace: a
@@ -291,7 +329,8 @@ func (s releaseStep) undo(ctx context.Context, run *planewright.Run) error {
 		}
 		_, err := s.cluster.Objects.Get(ctx, left.ref)
 		switch {
-		case errors.Is(err, planewright.ErrNotFound):
+		case errors.Is(err, planewright.ErrNotFound), errors.Is(err, planewright.ErrDenied):
+			// What may not be read cannot be named.
 		case err != nil:
 			return err
 		default:

@@ -58,7 +58,8 @@ func withoutContent(secret *unstructured.Unstructured) *unstructured.Unstructure
 // redactValues returns the values without those that the chart keeps as secrets.
 func redactValues(values map[string]any, facts Chart) map[string]any {
 	for _, value := range facts.Values {
-		if v, ok := valueAt(values, value.Path); ok && value.Secret && v != nil && v != "" {
+		// A placeholder of the overlay's is no secret.
+		if v, ok := valueAt(values, value.Path); ok && value.Secret && v != nil && v != "" && v != placeholderIn(fmt.Sprint(v)) {
 			masked := map[string]any{}
 			setValue(masked, value.Path, redacted)
 			values = mergeValues(values, masked)

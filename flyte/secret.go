@@ -148,7 +148,13 @@ func (s secretStep) check(ctx context.Context, run *planewright.Run) (planewrigh
 		return planewright.Change{Action: planewright.ActionBlocked, Fingerprint: fingerprint,
 			Reason: fmt.Sprintf("%s exists, and this deployment did not make it; delete it, use another release name, or take it over by WithAdoption", s.ref())}, nil, nil
 	}
-	number, _ := strconv.Atoi(live.GetAnnotations()[revisionAnnotation])
+	number, err := strconv.Atoi(live.GetAnnotations()[revisionAnnotation])
+	if err != nil {
+		// The count is lost; what pods have seen goes on from there.
+		if number, err = s.startedRevision(ctx); err != nil {
+			return planewright.Change{}, nil, err
+		}
+	}
 	same := holds(live, content)
 	if !same {
 		number++
