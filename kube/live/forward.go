@@ -88,7 +88,8 @@ func (f *forwarder) readyPod(ctx context.Context, service corev1.Service) (*core
 			text += ": " + strings.Join(lines, "; ")
 		}
 	}
-	return nil, &callError{op: "find", object: "a ready pod", err: errors.New(text), verdict: verdict{sentinel: planewright.ErrUnavailable, retry: true}}
+	ref := kube.Ref{APIVersion: "v1", Kind: "Service", Namespace: service.Namespace, Name: service.Name}
+	return nil, &callError{op: "find a ready pod of", object: ref.In(f.c.name).String(), err: errors.New(text), verdict: verdict{sentinel: planewright.ErrUnavailable, retry: true}}
 }
 
 // targetPorts finds the pod's ports behind those of the Service.
