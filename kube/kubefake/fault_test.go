@@ -23,18 +23,20 @@ func TestEveryFaultIsWhatAClientMeetsInTheField(t *testing.T) {
 	var refused *net.OpError
 	var expired x509.CertificateInvalidError
 	faults := map[kubefake.Fault]func(error) bool{
-		kubefake.Throttled:          apierrors.IsTooManyRequests,
-		kubefake.Unavailable:        apierrors.IsServiceUnavailable,
-		kubefake.ServerError:        apierrors.IsInternalError,
-		kubefake.Timeout:            apierrors.IsTimeout,
-		kubefake.Conflict:           apierrors.IsConflict,
-		kubefake.Denied:             apierrors.IsForbidden,
-		kubefake.Unauthorized:       apierrors.IsUnauthorized,
-		kubefake.Reset:              func(err error) bool { return errors.Is(err, syscall.ECONNRESET) },
-		kubefake.Unreachable:        func(err error) bool { return errors.As(err, &refused) && refused.Op == "dial" },
-		kubefake.CertificateExpired: func(err error) bool { return errors.As(err, &expired) && expired.Reason == x509.Expired && expired.Cert != nil },
-		kubefake.Block:              func(err error) bool { return errors.Is(err, context.DeadlineExceeded) },
-		kubefake.Killed:             func(err error) bool { return errors.Is(err, kubefake.ErrKilled) },
+		kubefake.Throttled:    apierrors.IsTooManyRequests,
+		kubefake.Unavailable:  apierrors.IsServiceUnavailable,
+		kubefake.ServerError:  apierrors.IsInternalError,
+		kubefake.Timeout:      apierrors.IsTimeout,
+		kubefake.Conflict:     apierrors.IsConflict,
+		kubefake.Denied:       apierrors.IsForbidden,
+		kubefake.Unauthorized: apierrors.IsUnauthorized,
+		kubefake.Reset:        func(err error) bool { return errors.Is(err, syscall.ECONNRESET) },
+		kubefake.Unreachable:  func(err error) bool { return errors.As(err, &refused) && refused.Op == "dial" },
+		kubefake.CertificateExpired: func(err error) bool {
+			return errors.As(err, &expired) && expired.Reason == x509.Expired && expired.Cert != nil
+		},
+		kubefake.Block:  func(err error) bool { return errors.Is(err, context.DeadlineExceeded) },
+		kubefake.Killed: func(err error) bool { return errors.Is(err, kubefake.ErrKilled) },
 	}
 	assert.Len(t, kubefake.Faults(), len(faults))
 	for _, fault := range kubefake.Faults() {

@@ -8,6 +8,7 @@ import (
 	"github.com/planewright/planewright/kube/kubefake"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/kubernetes"
@@ -42,4 +43,9 @@ func parse[T any](t *testing.T, text string) *T {
 
 func secret(name string) *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}}
+}
+
+func parseQuantity(text string) *resource.Quantity {
+	q := resource.MustParse(text)
+	return &q
 }
