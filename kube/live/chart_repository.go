@@ -263,10 +263,7 @@ func (r *repository) refused(u *url.URL, response *http.Response) error {
 func (r *repository) unreachable(ctx context.Context, u *url.URL, err error) error {
 	v := judgeNetwork(u.Host, func() string { return "" }, err)
 	if err := ctx.Err(); err != nil && !errors.Is(context.Cause(ctx), errNoAnswer) {
-		v = verdict{}
-		if errors.Is(err, context.DeadlineExceeded) {
-			v.sentinel = planewright.ErrTimeout
-		}
+		v = verdict{sentinel: ended(err)}
 	}
 	var redirected *url.Error
 	if errors.As(err, &redirected) {

@@ -3,10 +3,13 @@ package live
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"strings"
+	"time"
 
+	"github.com/planewright/planewright/kube"
 	"helm.sh/helm/v3/pkg/chart"
 	helmkube "helm.sh/helm/v3/pkg/kube"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -14,6 +17,10 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 )
+
+// justInstalled is how long a kind may not be found though it is defined: API
+// servers learn of definitions one by one.
+const justInstalled = 2 * time.Minute
 
 // keepCRDs marks the definitions in a manifest as to be kept by Helm.
 func keepCRDs(manifest []byte) (*bytes.Buffer, error) {
@@ -133,4 +140,22 @@ func crdFiles(ch *chart.Chart) ([]*unstructured.Unstructured, error) {
 		all = append(all, objects...)
 	}
 	return all, nil
+}
+
+// justDefined reports whether a definition of the kind was made lately.
+func (c *connection) justDefined(ctx context.Context, gvk schema.GroupVersionKind) bool {
+	definition := kube.Ref{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"}
+	if _, err := c.apis.mapping(ctx, definition.GroupVersionKind()); err != nil {
+		return false
+	}
+	items, _, err := c.list(ctx, definition)
+	if err != nil {
+		return false
+	}
+	for _, crd := range items {
+		if _, ok := brings(kinds([]*unstructured.Unstructured{crd}), gvk); ok {
+			return time.Since(crd.GetCreationTimestamp().Time) < justInstalled
+		}
+	}
+	return false
 }

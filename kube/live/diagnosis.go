@@ -53,13 +53,19 @@ func (d *diagnosis) explain(ref kube.Ref, obj *unstructured.Unstructured) []stri
 	if obj == nil {
 		return d.tellEvents(ref, nil, nil)
 	}
-	lines := conditionLines(obj)
+	pods := d.pods(obj)
+	lines := podLines(pods)
 	if when := obj.GetDeletionTimestamp(); when != nil {
 		lines = append(lines, deletionLine(obj, when))
 	}
-	pods := d.pods(obj)
-	lines = append(lines, podLines(pods)...)
-	return append(lines, d.tellEvents(ref, obj, pods)...)
+	lines = append(lines, conditionLines(obj, len(lines) > 0)...)
+	for _, e := range d.tellEvents(ref, obj, pods) {
+		_, message, _ := strings.Cut(e, ": ")
+		if !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, message) }) {
+			lines = append(lines, e)
+		}
+	}
+	return lines
 }
 
 func deletionLine(obj *unstructured.Unstructured, when *metav1.Time) string {
@@ -70,15 +76,16 @@ func deletionLine(obj *unstructured.Unstructured, when *metav1.Time) string {
 	return line
 }
 
-// conditionLines tells the conditions that speak of trouble.
-func conditionLines(obj *unstructured.Unstructured) []string {
+// conditionLines tells the conditions that speak of trouble. That a workload is
+// not available says nothing once its pods have told why.
+func conditionLines(obj *unstructured.Unstructured, told bool) []string {
 	var lines []string
 	for _, c := range conditions(obj) {
 		kind, _ := c["type"].(string)
 		status, _ := c["status"].(string)
 		trouble := status == "False" && slices.Contains([]string{"Ready", "Available", "Progressing", "Established", "NamesAccepted"}, kind) ||
 			status == "True" && (strings.Contains(kind, "Fail") || strings.HasPrefix(kind, "Namespace"))
-		if trouble {
+		if trouble && !(told && kind == "Available") {
 			lines = append(lines, "condition "+kind+" is "+status+": "+conditionText(c))
 		}
 	}

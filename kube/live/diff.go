@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/kube"
@@ -80,8 +81,8 @@ func (o *objects) read(ctx context.Context, ref kube.Ref) (*unstructured.Unstruc
 // isNamespaceMissing tells a namespace that does not exist from an object that
 // does not: the API server's answer names what it did not find.
 func isNamespaceMissing(err error) bool {
-	status, ok := err.(apierrors.APIStatus)
-	if !ok || !apierrors.IsNotFound(err) {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || !apierrors.IsNotFound(err) {
 		return false
 	}
 	details := status.Status().Details

@@ -2,6 +2,7 @@ package live
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -16,6 +17,7 @@ import (
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/kube"
 	"helm.sh/helm/v3/pkg/chartutil"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -68,19 +70,19 @@ func (r *releases) lookAt(ctx context.Context, rel kube.Release) (*look, error) 
 		return nil, err
 	}
 	l := &look{rel: rel}
-	err := inParallel(2, func(i int) (err error) {
-		if i == 0 {
-			l.rec, err = r.latestRecord(ctx, rel.Namespace, rel.Name)
-			return err
+	var (
+		reads           sync.WaitGroup
+		unread, unasked error
+	)
+	reads.Go(func() { l.rec, unread = r.latestRecord(ctx, rel.Namespace, rel.Name) })
+	reads.Go(func() {
+		if _, unasked = r.c.apis.served(ctx); unasked == nil {
+			_, unasked = r.c.apis.knownVersion(ctx)
 		}
-		if _, err = r.c.apis.served(ctx); err != nil {
-			return err
-		}
-		_, err = r.c.apis.knownVersion(ctx)
-		return err
 	})
-	if err != nil {
-		return nil, err
+	reads.Wait()
+	if err := cmp.Or(unread, unasked); err != nil {
+		return nil, err // if both have failed, one tells why
 	}
 	if err := r.mayTouch(rel, l.rec); err != nil {
 		return nil, err
@@ -176,8 +178,7 @@ func (r *releases) renderAs(ctx context.Context, l *look, as renderAs) error {
 	config.Timeout = requestTimeout
 	made, err := render(ctx, l.rel, as, l.caps, &config)
 	if err != nil && lookups.last() != nil {
-		// A lookup of the chart could not be answered.
-		return lookups.last()
+		return fmt.Errorf("a lookup of the chart: %w", lookups.last())
 	}
 	l.made = made
 	return err
@@ -306,6 +307,11 @@ func (r *releases) placeLook(ctx context.Context, l *look) error {
 			return err
 		}
 	}
+	if l.fresh() {
+		if err := l.twice(); err != nil {
+			return err
+		}
+	}
 	l.missing = slices.Clone(s.missing)
 	if l.made != nil {
 		for _, obj := range l.recorded {
@@ -317,18 +323,38 @@ func (r *releases) placeLook(ctx context.Context, l *look) error {
 	return nil
 }
 
+// twice refuses a chart that renders an object twice: Helm would make the first
+// and fail at the second.
+func (l *look) twice() error {
+	var repeated []string
+	seen := map[kube.Ref]bool{}
+	for _, obj := range l.desired {
+		ref := kube.RefOf(obj)
+		if seen[ref] && ref.Name != "" {
+			repeated = append(repeated, ref.String())
+		}
+		seen[ref] = true
+	}
+	if len(repeated) == 0 {
+		return nil
+	}
+	return chartError(l.rel.Chart, fmt.Errorf("it renders more than once: %s", strings.Join(repeated, ", ")))
+}
+
 // inspect reads the live objects: those of a deployed record to find drift, all
 // others to find out whose they are. One list per kind and namespace.
 func (r *releases) inspect(ctx context.Context, l *look) error {
 	known := map[kube.Ref]*unstructured.Unstructured{}
 	if !l.fresh() && l.rec.Info.Status == statusDeployed {
 		for _, obj := range l.recorded {
-			known[kube.RefOf(obj)] = obj
+			if obj.GetName() != "" {
+				known[kube.RefOf(obj)] = obj
+			}
 		}
 	}
 	var unknown []kube.Ref
 	for _, obj := range l.desired {
-		if ref := kube.RefOf(obj); known[ref] == nil {
+		if ref := kube.RefOf(obj); known[ref] == nil && ref.Name != "" {
 			unknown = append(unknown, ref)
 		}
 	}
@@ -455,7 +481,7 @@ func (r *releases) readAll(ctx context.Context, refs []kube.Ref) (map[kube.Ref]*
 		apiVersion, kind := k.gvk.ToAPIVersionAndKind()
 		items, _, err := r.c.list(ctx, kube.Ref{APIVersion: apiVersion, Kind: kind}, client.InNamespace(k.namespace),
 			client.MatchingLabels{managedByLabel: managedByHelm})
-		if err != nil {
+		if err != nil && !apierrors.IsForbidden(err) { // one who may not list may still get
 			return r.c.failure(ctx, "list", kind+"s of cluster "+r.c.name, err)
 		}
 		listed := map[kube.Ref]*unstructured.Unstructured{}
@@ -491,11 +517,16 @@ func (r *releases) readOwners(ctx context.Context, refs []kube.Ref) (map[kube.Re
 	kinds := slices.Collect(maps.Keys(groups))
 	err = inParallel(len(kinds), func(i int) error {
 		k := kinds[i]
+		byName := map[string]metav1.ObjectMeta{}
 		metas, err := r.c.listMetadata(ctx, mappings[k].Resource, k.namespace, "")
-		if err != nil {
+		switch {
+		case apierrors.IsForbidden(err): // one who may not list may still get
+			if byName, err = r.getOwners(ctx, groups[k]); err != nil {
+				return err
+			}
+		case err != nil:
 			return r.c.failure(ctx, "list", k.gvk.Kind+"s of cluster "+r.c.name, err)
 		}
-		byName := make(map[string]metav1.ObjectMeta, len(metas))
 		for _, m := range metas {
 			byName[m.Name] = m
 		}
@@ -509,4 +540,19 @@ func (r *releases) readOwners(ctx context.Context, refs []kube.Ref) (map[kube.Re
 		return nil
 	})
 	return found, err
+}
+
+// getOwners reads the metadata of objects of one kind and namespace one by one.
+func (r *releases) getOwners(ctx context.Context, refs []kube.Ref) (map[string]metav1.ObjectMeta, error) {
+	found := map[string]metav1.ObjectMeta{}
+	for _, ref := range refs {
+		obj, err := (&objects{r.c}).read(ctx, ref)
+		if err != nil {
+			return nil, r.c.fail(ctx, "get", ref.In(r.c.name), err)
+		}
+		if obj != nil {
+			found[ref.Name] = metav1.ObjectMeta{UID: obj.GetUID(), Generation: obj.GetGeneration(), Labels: obj.GetLabels(), Annotations: obj.GetAnnotations()}
+		}
+	}
+	return found, nil
 }

@@ -222,6 +222,10 @@ func (o *objects) begin(ctx context.Context, op string, ref kube.Ref) (context.C
 		if conflict := fieldConflict(ref.In(o.c.name), err); conflict != nil {
 			return conflict
 		}
+		if writes := op == "apply" || op == "create"; writes && meta.IsNoMatchError(err) && o.c.justDefined(ctx, ref.GroupVersionKind()) {
+			return &callError{op: op, object: ref.In(o.c.name).String(), err: err, verdict: verdict{
+				sentinel: planewright.ErrUnavailable, retry: true, hint: "its CustomResourceDefinition has just been made"}}
+		}
 		return o.c.fail(ctx, op, ref.In(o.c.name), err)
 	}
 }

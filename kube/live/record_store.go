@@ -44,6 +44,9 @@ type recordStore struct {
 	inputs    []byte
 	operation string
 
+	// hold, if set, says why a record must not be deleted.
+	hold func() error
+
 	key []byte
 }
 
@@ -55,6 +58,16 @@ func (s *recordStore) Create(ctx context.Context, secret *corev1.Secret, opts me
 // Update implements the part of SecretInterface that Helm uses.
 func (s *recordStore) Update(ctx context.Context, secret *corev1.Secret, opts metav1.UpdateOptions) (*corev1.Secret, error) {
 	return s.SecretInterface.Update(ctx, s.mark(secret), opts)
+}
+
+// Delete implements the part of SecretInterface that Helm uses.
+func (s *recordStore) Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error {
+	if s.hold != nil {
+		if err := s.hold(); err != nil {
+			return err
+		}
+	}
+	return s.SecretInterface.Delete(ctx, name, opts)
 }
 
 func (s *recordStore) mark(secret *corev1.Secret) *corev1.Secret {

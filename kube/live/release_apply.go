@@ -13,18 +13,14 @@ import (
 	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/postrender"
 	"helm.sh/helm/v3/pkg/release"
+	"helm.sh/helm/v3/pkg/storage/driver"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 const (
 	// readBack bounds the reading of the record after an operation whose context
 	// may have ended.
 	readBack = 15 * time.Second
-	// justInstalled is how long a definition may be served and its kind not found:
-	// API servers learn of definitions one by one.
-	justInstalled = 2 * time.Minute
 )
 
 // What a record's digest label says of a revision that is not rendered.
@@ -100,7 +96,7 @@ func (r *releases) unserved(ctx context.Context, l *look) error {
 	for _, gvk := range l.missing {
 		apiVersion, kind := gvk.ToAPIVersionAndKind()
 		names = append(names, kind+" of "+apiVersion)
-		coming = coming && r.justDefined(ctx, gvk)
+		coming = coming && r.c.justDefined(ctx, gvk)
 	}
 	v := verdict{sentinel: planewright.ErrNotFound, hint: "install the CustomResourceDefinitions first"}
 	switch _, own := brings(kinds(l.desired), l.missing[0]); {
@@ -110,20 +106,6 @@ func (r *releases) unserved(ctx context.Context, l *look) error {
 		v.hint = "the chart has definition and object in its templates, which Helm cannot install in one go; install the CustomResourceDefinitions first"
 	}
 	return &callError{op: "find", object: "the kinds of the release", verdict: v, err: fmt.Errorf("the cluster does not serve %s", strings.Join(names, ", "))}
-}
-
-// justDefined reports whether a definition of the kind was made lately.
-func (r *releases) justDefined(ctx context.Context, gvk schema.GroupVersionKind) bool {
-	items, _, err := r.c.list(ctx, kube.Ref{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"})
-	if err != nil {
-		return false
-	}
-	for _, crd := range items {
-		if _, ok := brings(kinds([]*unstructured.Unstructured{crd}), gvk); ok {
-			return time.Since(crd.GetCreationTimestamp().Time) < justInstalled
-		}
-	}
-	return false
 }
 
 // write makes Helm write the release. It returns when Helm has stopped.
@@ -275,6 +257,10 @@ func (r *releases) confirm(ctx context.Context, l *look) (kube.ReleaseState, err
 // withState adds to an error what the record says now, which is not for a reader
 // to guess: an operation that was cut off has gone some way.
 func (r *releases) withState(ctx context.Context, namespace, name string, err error) error {
+	if errors.Is(err, driver.ErrReleaseExists) {
+		err = &callError{op: "record", object: "revision", err: err, verdict: verdict{
+			sentinel: planewright.ErrConflict, retry: true, hint: "somebody else has begun an operation on it in this moment"}}
+	}
 	if recordRefused(err) {
 		err = &callError{op: "record", object: "revision", err: err, verdict: verdict{
 			sentinel: planewright.ErrInvalid, hint: "Helm keeps chart, values and manifest in one Secret of at most 1 MiB; make the chart smaller"}}

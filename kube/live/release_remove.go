@@ -93,6 +93,9 @@ func (r *releases) Uninstall(ctx context.Context, namespace, name string) ([]kub
 	}
 	call.client.onlyServed = true
 	call.store.revision, call.store.operation = head.revision, operationUninstall
+	// Helm forgets a release whose objects would not go. With its record, the
+	// next uninstall takes up where this one has stopped.
+	call.store.hold = func() error { return errors.Join(call.client.waits...) }
 	var stored *release.Release
 	err = call.run(func() (err error) {
 		if stored, err = call.config.Releases.Get(name, head.revision); err != nil {

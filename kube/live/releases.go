@@ -159,7 +159,13 @@ func inParallel(n int, do func(i int) error) error {
 		})
 	}
 	calls.Wait()
-	failed := slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	var failed []error
+	for _, err := range errs {
+		// What keeps one call from the cluster keeps the others too.
+		if err != nil && !slices.ContainsFunc(failed, func(f error) bool { return f.Error() == err.Error() }) {
+			failed = append(failed, err)
+		}
+	}
 	if len(failed) == 1 {
 		return failed[0]
 	}

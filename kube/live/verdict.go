@@ -25,11 +25,8 @@ import (
 
 // judge tells what the error of a call means. The context is the caller's.
 func (c *connection) judge(ctx context.Context, err error) verdict {
-	if ctx.Err() != nil {
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return verdict{sentinel: planewright.ErrTimeout}
-		}
-		return verdict{}
+	if err := ctx.Err(); err != nil {
+		return verdict{sentinel: ended(err)}
 	}
 	var status apierrors.APIStatus
 	switch {
@@ -40,6 +37,24 @@ func (c *connection) judge(ctx context.Context, err error) verdict {
 	default:
 		return c.judgeConnection(err)
 	}
+}
+
+// ended is the sentinel of a context that has ended, whatever its cause.
+func ended(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return timedOut{}
+	}
+	return context.Canceled
+}
+
+// timedOut is a deadline that has passed: ErrTimeout to this module's users,
+// context.DeadlineExceeded to everybody else.
+type timedOut struct{}
+
+func (timedOut) Error() string { return planewright.ErrTimeout.Error() }
+
+func (timedOut) Is(target error) bool {
+	return target == planewright.ErrTimeout || target == context.DeadlineExceeded
 }
 
 // judgeStatus judges what the API server answered.
@@ -56,6 +71,8 @@ func (c *connection) judgeStatus(err error, s metav1.Status) verdict {
 		return verdict{sentinel: planewright.ErrConflict, hint: "the namespace is being deleted; wait until it is gone, or look at the finalizers that hold it"}
 	case apierrors.IsForbidden(err) && !denial:
 		return verdict{sentinel: planewright.ErrDenied}
+	case isNamespaceMissing(err):
+		return verdict{sentinel: planewright.ErrNotFound, hint: "create the namespace first"}
 	case apierrors.IsNotFound(err), apierrors.IsGone(err), apierrors.IsResourceExpired(err):
 		return verdict{sentinel: planewright.ErrNotFound}
 	case apierrors.IsAlreadyExists(err):
@@ -141,14 +158,13 @@ func judgeNetwork(host string, credentials func() string, err error) verdict {
 		return verdict{sentinel: planewright.ErrDenied, hint: fmt.Sprintf("%s refuses the TLS handshake; %s", host, credentials())}
 	case errors.As(err, &dns):
 		return unavailable(!dns.IsNotFound, "%s cannot be resolved; is the address right, and can this machine see it?", host)
-	case errors.Is(err, errNoAnswer):
+	case errors.Is(err, errNoAnswer), errors.Is(err, context.DeadlineExceeded):
 		return unavailable(true, "%s took the request and did not answer", host)
 	case errors.As(err, &op) && op.Op == "dial" && op.Timeout():
 		return unavailable(true, "%s cannot be reached from here; is its endpoint private?", host)
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return unavailable(true, "nothing listens at %s", host)
-	case utilnet.IsConnectionReset(err), utilnet.IsProbableEOF(err), utilnet.IsHTTP2ConnectionLost(err), errors.Is(err, io.ErrUnexpectedEOF), utilnet.IsTimeout(err),
-		errors.Is(err, context.DeadlineExceeded), errors.As(err, &op):
+	case utilnet.IsConnectionReset(err), utilnet.IsProbableEOF(err), utilnet.IsHTTP2ConnectionLost(err), errors.Is(err, io.ErrUnexpectedEOF), utilnet.IsTimeout(err), errors.As(err, &op):
 		return unavailable(true, "the connection to %s broke", host)
 	case errors.As(err, &urlError):
 		return unavailable(true, "%s cannot be asked", host)
