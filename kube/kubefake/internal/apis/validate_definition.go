@@ -46,6 +46,9 @@ func validateDefinition(d *apiextensionsv1.CustomResourceDefinition) field.Error
 	if stored != 1 {
 		errs = append(errs, field.Invalid(spec.Child("versions"), fmt.Sprintf("%d storage versions", stored), "must have exactly one version marked as storage version"))
 	}
+	if len(d.Status.StoredVersions) == 0 {
+		errs = append(errs, field.Invalid(field.NewPath("status", "storedVersions"), d.Status.StoredVersions, "must have at least one stored version"))
+	}
 	return errs
 }
 
