@@ -120,7 +120,7 @@ func (s releaseStep) check(ctx context.Context, run *planewright.Run) (planewrig
 	}
 	plan, err := s.cluster.Releases.Plan(ctx, release)
 	if err != nil {
-		return planewright.Change{}, err
+		return planewright.Change{}, withOptIn(err)
 	}
 	findings := s.chartFindings(release.Chart)
 	findings = append(findings, s.rawFindings(s.facts)...)
@@ -274,6 +274,17 @@ func (s releaseStep) apply(ctx context.Context, run *planewright.Run) error {
 		return err
 	}
 	_, err = s.cluster.Releases.Apply(ctx, release)
+	return withOptIn(err)
+}
+
+// withOptIn names the method that allows what a release was refused.
+func withOptIn(err error) error {
+	if errors.Is(err, kube.ErrReleasePending) {
+		return fmt.Errorf("%w (see Deployment.WithPendingRecovery)", err)
+	}
+	if _, ok := errors.AsType[*kube.OwnershipError](err); ok {
+		return fmt.Errorf("%w (see Deployment.WithAdoption)", err)
+	}
 	return err
 }
 

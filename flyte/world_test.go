@@ -101,17 +101,23 @@ func records(t testing.TB, w world) []string {
 	var texts []string
 	for _, secret := range list {
 		data, _, _ := unstructured.NestedString(secret.Object, "data", "release")
-		outer, err := base64.StdEncoding.DecodeString(data)
-		require.NoError(t, err)
-		inner, err := base64.StdEncoding.DecodeString(string(outer))
-		require.NoError(t, err)
-		unpacked, err := gzip.NewReader(bytes.NewReader(inner))
-		require.NoError(t, err)
-		text, err := io.ReadAll(unpacked)
-		require.NoError(t, err)
-		texts = append(texts, string(text))
+		texts = append(texts, unpack(t, data))
 	}
 	return texts
+}
+
+// unpack reads the content of a record of Helm's.
+func unpack(t testing.TB, data string) string {
+	t.Helper()
+	outer, err := base64.StdEncoding.DecodeString(data)
+	require.NoError(t, err)
+	inner, err := base64.StdEncoding.DecodeString(string(outer))
+	require.NoError(t, err)
+	unpacked, err := gzip.NewReader(bytes.NewReader(inner))
+	require.NoError(t, err)
+	text, err := io.ReadAll(unpacked)
+	require.NoError(t, err)
+	return string(text)
 }
 
 // codes returns the codes of findings.
