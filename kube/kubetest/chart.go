@@ -7,8 +7,8 @@ import (
 	"github.com/planewright/planewright/kube"
 )
 
-// newChart makes a chart named app of templates by file name.
-func newChart(templates map[string]string) *kube.Chart {
+// newChart makes a chart named app of templates by file name, and other files.
+func newChart(templates map[string]string, more ...kube.ChartFile) *kube.Chart {
 	files := []kube.ChartFile{
 		{Name: "Chart.yaml", Data: []byte("apiVersion: v2\nname: app\nversion: 1.2.3\nappVersion: \"4.5\"\n")},
 		{Name: "values.yaml", Data: []byte("size: small\npassword: \"\"\nextra: false\n")},
@@ -16,6 +16,7 @@ func newChart(templates map[string]string) *kube.Chart {
 	for _, name := range slices.Sorted(maps.Keys(templates)) {
 		files = append(files, kube.ChartFile{Name: "templates/" + name, Data: []byte(templates[name])})
 	}
+	files = append(files, more...)
 	return kube.NewChart("app", "1.2.3", "4.5", "", files)
 }
 

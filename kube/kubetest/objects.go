@@ -199,7 +199,7 @@ func testTerminatingNamespace(s *scene) {
 	assert.ErrorContains(t, err, s.namespace)
 	assert.ErrorContains(t, err, "being")
 
-	err = s.cluster.Objects.Wait(s.soon(t, vain), kube.WaitRequest{Refs: []kube.Ref{s.ref("v1", "Namespace", s.namespace)}, Until: kube.Gone})
+	err = s.cluster.Objects.Wait(s.inVain(t), kube.WaitRequest{Refs: []kube.Ref{s.ref("v1", "Namespace", s.namespace)}, Until: kube.Gone})
 	require.ErrorIs(t, err, planewright.ErrTimeout)
 
 	require.NoError(t, s.wait(kube.WaitRequest{Refs: []kube.Ref{s.ref("v1", "ConfigMap", "held")}, Until: deleting}))

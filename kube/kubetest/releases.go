@@ -2,6 +2,7 @@ package kubetest
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"strings"
 	"sync"
@@ -404,28 +405,22 @@ func testReleaseBadObject(s *scene) {
 
 func testReleaseTooBig(s *scene) {
 	t := s.t
-	// Text that does not compress well: each line is the hash of its number.
-	templates := appTemplates()
-	templates["big.yaml"] = `
-{{- range $part := until 3 }}
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: big-{{ $part }}}
-data:
-  lines: |
-    {{- range $i := until 10000 }}
-    {{ printf "%d-%d" $part $i | sha256sum }}
-    {{- end }}
-{{- end }}
-`
 	r := s.release(nil)
-	r.Chart = newChart(templates)
+	r.Chart = newChart(appTemplates(), kube.ChartFile{Name: "files/stray.tgz", Data: incompressible(1 << 20)})
 	before := s.versions(t)
 	_, err := s.cluster.Releases.Apply(s.ctx, r)
 	require.ErrorIs(t, err, planewright.ErrInvalid)
 	assert.False(t, retryable(err))
 	assert.Equal(t, before, s.versions(t), "nothing may be written")
+}
+
+// incompressible makes bytes that cannot be made fewer.
+func incompressible(n int) []byte {
+	var data []byte
+	for sum := sha256.Sum256(nil); len(data) < n; sum = sha256.Sum256(sum[:]) {
+		data = append(data, sum[:]...)
+	}
+	return data[:n]
 }
 
 func testReleaseNamespaceMissing(s *scene) {

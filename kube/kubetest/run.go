@@ -2,6 +2,7 @@ package kubetest
 
 import (
 	"testing"
+	"time"
 
 	"github.com/planewright/planewright/kube"
 )
@@ -17,10 +18,14 @@ func WithoutContainers() Option { return func(s *suite) { s.noContainers = true 
 // it, waiting for such a pod is not tested.
 func WithUnpullableImage(image string) Option { return func(s *suite) { s.unpullable = image } }
 
+// WithReaction sets how long the clusters' controllers may take to show what is
+// wrong with a workload: so long tests wait for what cannot happen. The default is 2 seconds.
+func WithReaction(d time.Duration) Option { return func(s *suite) { s.vain = d } }
+
 // Run tests the ports of the clusters that newCluster returns. It is called
 // once a test, and may return the same cluster every time.
 func Run(t *testing.T, newCluster func(t *testing.T) kube.Cluster, opts ...Option) {
-	s := &suite{newCluster: newCluster}
+	s := &suite{newCluster: newCluster, vain: 2 * time.Second}
 	for _, o := range opts {
 		o(s)
 	}
@@ -35,6 +40,7 @@ type suite struct {
 	newCluster   func(t *testing.T) kube.Cluster
 	noContainers bool
 	unpullable   string
+	vain         time.Duration
 }
 
 // test runs one test in a namespace of its own, beside others.

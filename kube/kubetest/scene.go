@@ -108,10 +108,10 @@ func (s *scene) cleanup(t *testing.T, ref kube.Ref) {
 	})
 }
 
-// soon is a context that ends when a wait in vain has gone on for long enough.
-func (s *scene) soon(t *testing.T, d time.Duration) context.Context {
+// inVain is a context for a wait for what cannot happen.
+func (s *scene) inVain(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(s.ctx, d)
+	ctx, cancel := context.WithTimeout(s.ctx, s.suite.vain)
 	t.Cleanup(cancel)
 	return ctx
 }

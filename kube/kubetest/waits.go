@@ -5,7 +5,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/kube"
@@ -13,10 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
-
-// vain is how long a test waits for what will not happen: long enough for
-// pods to be looked at and events to be written.
-const vain = 2 * time.Second
 
 func (s *suite) waits(t *testing.T) {
 	s.test(t, "waits until workloads run, claims are bound and jobs are done", testWaitReady)
@@ -141,7 +136,7 @@ func testWaitToken(s *scene) {
 
 func testWaitMissing(s *scene) {
 	t := s.t
-	err := s.cluster.Objects.Wait(s.soon(t, vain), kube.WaitRequest{Refs: []kube.Ref{s.ref("apps/v1", "Deployment", "nobody")}})
+	err := s.cluster.Objects.Wait(s.inVain(t), kube.WaitRequest{Refs: []kube.Ref{s.ref("apps/v1", "Deployment", "nobody")}})
 	require.ErrorIs(t, err, planewright.ErrTimeout)
 	assert.ErrorContains(t, err, "nobody")
 	assert.ErrorContains(t, err, s.cluster.Name)
@@ -152,7 +147,7 @@ func testWaitUnschedulable(s *scene) {
 	obj := s.object(deployment("app", "registry.example/app:1"))
 	require.NoError(t, unstructured.SetNestedField(obj.Object, map[string]any{"kubetest.example/planet": "mars"}, "spec", "template", "spec", "nodeSelector"))
 	s.apply(t, obj)
-	err := s.cluster.Objects.Wait(s.soon(t, vain), kube.WaitRequest{Refs: []kube.Ref{kube.RefOf(obj)}})
+	err := s.cluster.Objects.Wait(s.inVain(t), kube.WaitRequest{Refs: []kube.Ref{kube.RefOf(obj)}})
 	require.ErrorIs(t, err, planewright.ErrTimeout)
 	assert.ErrorContains(t, err, "Unschedulable")
 	assert.ErrorContains(t, err, "nodes are available")
@@ -163,7 +158,7 @@ func testWaitForbiddenPods(s *scene) {
 	obj := s.object(deployment("app", "registry.example/app:1"))
 	require.NoError(t, unstructured.SetNestedField(obj.Object, "nobody", "spec", "template", "spec", "serviceAccountName"))
 	s.apply(t, obj)
-	err := s.cluster.Objects.Wait(s.soon(t, vain), kube.WaitRequest{Refs: []kube.Ref{kube.RefOf(obj)}})
+	err := s.cluster.Objects.Wait(s.inVain(t), kube.WaitRequest{Refs: []kube.Ref{kube.RefOf(obj)}})
 	require.ErrorIs(t, err, planewright.ErrTimeout)
 	assert.ErrorContains(t, err, `"nobody" not found`)
 
@@ -175,7 +170,7 @@ func testWaitFinalizer(s *scene) {
 	t := s.t
 	held := s.create(t, s.object(`{apiVersion: v1, kind: ConfigMap, metadata: {name: held, finalizers: [kubetest.example/hold]}}`))
 	require.NoError(t, s.cluster.Objects.Delete(s.ctx, kube.RefOf(held), kube.DeleteOptions{}))
-	err := s.cluster.Objects.Wait(s.soon(t, vain/2), kube.WaitRequest{Refs: []kube.Ref{kube.RefOf(held)}, Until: kube.Gone})
+	err := s.cluster.Objects.Wait(s.inVain(t), kube.WaitRequest{Refs: []kube.Ref{kube.RefOf(held)}, Until: kube.Gone})
 	require.ErrorIs(t, err, planewright.ErrTimeout)
 	assert.ErrorContains(t, err, "kubetest.example/hold")
 	marked := s.get(t, "v1", "ConfigMap", "held")
@@ -202,7 +197,7 @@ func testWaitUnpullable(s *scene) {
 	t := s.t
 	obj := s.object(deployment("app", s.suite.unpullable))
 	s.apply(t, obj)
-	err := s.cluster.Objects.Wait(s.soon(t, 2*vain), kube.WaitRequest{Refs: []kube.Ref{kube.RefOf(obj)}})
+	err := s.cluster.Objects.Wait(s.inVain(t), kube.WaitRequest{Refs: []kube.Ref{kube.RefOf(obj)}})
 	require.ErrorIs(t, err, planewright.ErrTimeout)
 	assert.ErrorContains(t, err, "ImagePullBackOff")
 	assert.ErrorContains(t, err, "main")
