@@ -227,8 +227,9 @@ func plainKind(v reflect.Value) any {
 		return plainList(v)
 	case reflect.Array:
 		return plainList(v)
+	default:
+		return viaJSON(v.Interface())
 	}
-	return viaJSON(v.Interface())
 }
 
 func plainList(v reflect.Value) []any {

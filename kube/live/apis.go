@@ -124,25 +124,24 @@ func (a *apis) load(ctx context.Context) (*servedAPIs, error) {
 // looked for once more, since its CustomResourceDefinition may have just been
 // made; then it is a NoKindMatchError.
 func (a *apis) mapping(ctx context.Context, gvk schema.GroupVersionKind) (*meta.RESTMapping, error) {
-	return a.lookup(ctx).mapping(gvk)
+	return a.lookup().mapping(ctx, gvk)
 }
 
 // lookup begins an operation on several kinds that asks the API server at most
 // once more, however many of them are missing.
-func (a *apis) lookup(ctx context.Context) *lookup { return &lookup{apis: a, ctx: ctx} }
+func (a *apis) lookup() *lookup { return &lookup{apis: a} }
 
 type lookup struct {
 	apis  *apis
-	ctx   context.Context
 	fresh *servedAPIs // asked for by this operation
 }
 
-func (l *lookup) mapping(gvk schema.GroupVersionKind) (*meta.RESTMapping, error) {
+func (l *lookup) mapping(ctx context.Context, gvk schema.GroupVersionKind) (*meta.RESTMapping, error) {
 	served := l.fresh
 	if served == nil {
 		before := l.apis.last()
 		var err error
-		if served, err = l.apis.served(l.ctx); err != nil {
+		if served, err = l.apis.served(ctx); err != nil {
 			return nil, err
 		}
 		if served != before {
@@ -153,7 +152,7 @@ func (l *lookup) mapping(gvk schema.GroupVersionKind) (*meta.RESTMapping, error)
 	if err == nil || !meta.IsNoMatchError(err) || l.fresh != nil {
 		return m, err
 	}
-	if l.fresh, err = l.apis.newerThan(l.ctx, served); err != nil {
+	if l.fresh, err = l.apis.newerThan(ctx, served); err != nil {
 		return nil, err
 	}
 	return l.fresh.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)

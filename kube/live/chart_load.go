@@ -21,7 +21,7 @@ import (
 const maxLinks = 32
 
 // utf8BOM is left out of files, as Helm does.
-var utf8BOM = []byte("\xef\xbb\xbf")
+const utf8BOM = "\xef\xbb\xbf"
 
 // fromArchive reads a chart archive. Where says where it came from, for errors.
 func fromArchive(data []byte, where string, ref kube.ChartRef) (*kube.Chart, error) {
@@ -105,7 +105,7 @@ func (w *folderWalk) add(name string, size int64) error {
 	if err != nil {
 		return err
 	}
-	w.files = append(w.files, &loader.BufferedFile{Name: name, Data: bytes.TrimPrefix(data, utf8BOM)})
+	w.files = append(w.files, &loader.BufferedFile{Name: name, Data: bytes.TrimPrefix(data, []byte(utf8BOM))})
 	return nil
 }
 

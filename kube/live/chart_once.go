@@ -18,11 +18,11 @@ type onceCall[V any] struct {
 	err   error
 }
 
-func (o *once[K, V]) do(ctx context.Context, key K, make func(context.Context) (V, error)) (V, error) {
+func (o *once[K, V]) do(ctx context.Context, key K, load func(context.Context) (V, error)) (V, error) {
 	for {
 		call, mine := o.join(key)
 		if mine {
-			call.value, call.err = make(ctx)
+			call.value, call.err = load(ctx)
 			if call.err != nil {
 				o.mu.Lock()
 				delete(o.calls, key)

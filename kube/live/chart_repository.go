@@ -244,15 +244,15 @@ func (r *repository) redirect(request *http.Request, via []*http.Request) error 
 
 func (r *repository) refused(u *url.URL, response *http.Response) error {
 	e := &callError{op: "download", object: redactURL(u) + " of " + r.String(), err: fmt.Errorf("%s answers %s", u.Host, response.Status)}
-	switch code := response.StatusCode; {
-	case code == http.StatusUnauthorized, code == http.StatusForbidden:
+	switch code := response.StatusCode; code {
+	case http.StatusUnauthorized, http.StatusForbidden:
 		e.sentinel, e.hint = planewright.ErrDenied, "the credentials that were given for "+u.Host+" are not accepted"
 		if r.password.IsZero() || !r.isOwn(u) {
 			e.hint = "no credentials were given for " + u.Host
 		}
-	case code == http.StatusNotFound, code == http.StatusGone:
+	case http.StatusNotFound, http.StatusGone:
 		e.sentinel, e.hint = planewright.ErrNotFound, "is the URL that of a chart repository?"
-	case code == http.StatusTooManyRequests:
+	case http.StatusTooManyRequests:
 		e.sentinel, e.retry = planewright.ErrThrottled, true
 	default:
 		e.sentinel, e.retry = planewright.ErrUnavailable, code >= http.StatusInternalServerError

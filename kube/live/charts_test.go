@@ -29,7 +29,7 @@ import (
 )
 
 // archive packs a chart as `helm package` does.
-func archive(t testing.TB, version string, files map[string]string) []byte {
+func archive(t *testing.T, version string, files map[string]string) []byte {
 	t.Helper()
 	var packed bytes.Buffer
 	zip := gzip.NewWriter(&packed)
@@ -51,7 +51,7 @@ func digestOf(data []byte) string {
 }
 
 // writeChart writes a chart's folder.
-func writeChart(t testing.TB, folder, version string, files map[string]string) {
+func writeChart(t *testing.T, folder, version string, files map[string]string) {
 	t.Helper()
 	all := with(files, map[string]string{"Chart.yaml": "apiVersion: v2\nname: demo\nversion: " + version + "\n"})
 	for name, content := range all {

@@ -43,7 +43,7 @@ users:
 - {name: u, user: {token: hunter2}}
 `
 
-func writeFile(t testing.TB, content string) string {
+func writeFile(t *testing.T, content string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "config")
 	require.NoError(t, os.WriteFile(file, []byte(content), 0o600))
@@ -112,7 +112,7 @@ func TestKubeconfigThatCannotBeUsed(t *testing.T) {
 }
 
 // certificate makes a certificate for 127.0.0.1, signed by itself.
-func certificate(t testing.TB, from, to time.Time) (tls.Certificate, []byte) {
+func certificate(t *testing.T, from, to time.Time) (tls.Certificate, []byte) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
@@ -127,7 +127,7 @@ func certificate(t testing.TB, from, to time.Time) (tls.Certificate, []byte) {
 }
 
 // serve starts an API server that answers as the handler does.
-func serve(t testing.TB, cert tls.Certificate, handler http.HandlerFunc) string {
+func serve(t *testing.T, cert tls.Certificate, handler http.HandlerFunc) string {
 	t.Helper()
 	server := httptest.NewUnstartedServer(handler)
 	server.TLS = &tls.Config{Certificates: []tls.Certificate{cert}}
@@ -156,6 +156,7 @@ func token(expires time.Time) string {
 }
 
 func TestClusterThatCannotBeReached(t *testing.T) {
+	t.Parallel()
 	now := time.Now()
 	good, ca := certificate(t, now.Add(-time.Hour), now.Add(time.Hour))
 	_, otherCA := certificate(t, now.Add(-time.Hour), now.Add(time.Hour))
@@ -273,12 +274,12 @@ func TestWebhooks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cluster, err := live.FromConfig("ml-prod", &rest.Config{TLSClientConfig: rest.TLSClientConfig{CAData: ca}, Host: serve(t, good, func(w http.ResponseWriter, r *http.Request) {
-				switch {
-				case r.URL.Path == "/api":
+				switch r.URL.Path {
+				case "/api":
 					_, _ = fmt.Fprint(w, `{"kind":"APIVersions","versions":["v1"]}`)
-				case r.URL.Path == "/apis":
+				case "/apis":
 					_, _ = fmt.Fprint(w, `{"kind":"APIGroupList","apiVersion":"v1","groups":[]}`)
-				case r.URL.Path == "/api/v1":
+				case "/api/v1":
 					_, _ = fmt.Fprint(w, `{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"configmaps","namespaced":true,"kind":"ConfigMap","verbs":["get"]}]}`)
 				default:
 					answer(w, c.status)

@@ -34,9 +34,10 @@ func (c *connection) diagnose(ctx context.Context, pending map[kube.Ref]*unstruc
 	}
 	slices.SortFunc(refs, func(a, b kube.Ref) int { return strings.Compare(a.String(), b.String()) })
 	found := map[kube.Ref][]string{}
-	d := diagnosis{c: c, ctx: c.quiet(ctx), events: map[string][]corev1.Event{}}
+	ctx = c.quiet(ctx)
+	d := diagnosis{c: c, events: map[string][]corev1.Event{}}
 	for _, ref := range refs[:min(len(refs), maxDiagnosed)] {
-		if lines := d.explain(ref, pending[ref]); len(lines) > 0 {
+		if lines := d.explain(ctx, ref, pending[ref]); len(lines) > 0 {
 			found[ref] = lines
 		}
 	}
@@ -45,21 +46,20 @@ func (c *connection) diagnose(ctx context.Context, pending map[kube.Ref]*unstruc
 
 type diagnosis struct {
 	c      *connection
-	ctx    context.Context
 	events map[string][]corev1.Event // by namespace
 }
 
-func (d *diagnosis) explain(ref kube.Ref, obj *unstructured.Unstructured) []string {
+func (d *diagnosis) explain(ctx context.Context, ref kube.Ref, obj *unstructured.Unstructured) []string {
 	if obj == nil {
-		return d.tellEvents(ref, nil, nil)
+		return d.tellEvents(ctx, ref, nil, nil)
 	}
-	pods := d.pods(obj)
+	pods := d.pods(ctx, obj)
 	lines := podLines(pods)
 	if when := obj.GetDeletionTimestamp(); when != nil {
 		lines = append(lines, deletionLine(obj, when))
 	}
 	lines = append(lines, conditionLines(obj, len(lines) > 0)...)
-	for _, e := range d.tellEvents(ref, obj, pods) {
+	for _, e := range d.tellEvents(ctx, ref, obj, pods) {
 		_, message, _ := strings.Cut(e, ": ")
 		if !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, message) }) {
 			lines = append(lines, e)
@@ -85,7 +85,7 @@ func conditionLines(obj *unstructured.Unstructured, told bool) []string {
 		status, _ := c["status"].(string)
 		trouble := status == "False" && slices.Contains([]string{"Ready", "Available", "Progressing", "Established", "NamesAccepted"}, kind) ||
 			status == "True" && (strings.Contains(kind, "Fail") || strings.HasPrefix(kind, "Namespace"))
-		if trouble && !(told && kind == "Available") {
+		if trouble && (!told || kind != "Available") {
 			lines = append(lines, "condition "+kind+" is "+status+": "+conditionText(c))
 		}
 	}
@@ -94,7 +94,7 @@ func conditionLines(obj *unstructured.Unstructured, told bool) []string {
 
 // pods are the pods that stand for an object: those that a workload selects, or
 // the pod itself.
-func (d *diagnosis) pods(obj *unstructured.Unstructured) []corev1.Pod {
+func (d *diagnosis) pods(ctx context.Context, obj *unstructured.Unstructured) []corev1.Pod {
 	if obj.GetKind() == "Pod" {
 		return convert[corev1.Pod]([]*unstructured.Unstructured{obj})
 	}
@@ -113,7 +113,7 @@ func (d *diagnosis) pods(obj *unstructured.Unstructured) []corev1.Pod {
 	if err != nil || selector.Empty() {
 		return nil
 	}
-	items, _, err := d.c.list(d.ctx, kube.Ref{APIVersion: "v1", Kind: "Pod"},
+	items, _, err := d.c.list(ctx, kube.Ref{APIVersion: "v1", Kind: "Pod"},
 		client.InNamespace(obj.GetNamespace()), client.MatchingLabelsSelector{Selector: selector})
 	if err != nil {
 		return nil
@@ -178,7 +178,7 @@ func podTroubles(pod corev1.Pod) []string {
 }
 
 // tellEvents tells the latest warnings about an object, its pods, and what it owns in between.
-func (d *diagnosis) tellEvents(ref kube.Ref, obj *unstructured.Unstructured, pods []corev1.Pod) []string {
+func (d *diagnosis) tellEvents(ctx context.Context, ref kube.Ref, obj *unstructured.Unstructured, pods []corev1.Pod) []string {
 	if ref.Namespace == "" {
 		return nil
 	}
@@ -192,7 +192,7 @@ func (d *diagnosis) tellEvents(ref kube.Ref, obj *unstructured.Unstructured, pod
 		return e.InvolvedObject.Kind == "Pod" && slices.ContainsFunc(pods, func(p corev1.Pod) bool { return p.Name == e.InvolvedObject.Name })
 	}
 	var lines []string
-	for _, e := range d.warnings(ref.Namespace) {
+	for _, e := range d.warnings(ctx, ref.Namespace) {
 		line := "event " + e.Reason + ": " + strings.TrimSpace(e.Message)
 		if about(e) && !slices.Contains(lines, line) {
 			if lines = append(lines, line); len(lines) == maxEvents {
@@ -204,12 +204,12 @@ func (d *diagnosis) tellEvents(ref kube.Ref, obj *unstructured.Unstructured, pod
 }
 
 // warnings are a namespace's warning events, latest first.
-func (d *diagnosis) warnings(namespace string) []corev1.Event {
+func (d *diagnosis) warnings(ctx context.Context, namespace string) []corev1.Event {
 	events, asked := d.events[namespace]
 	if asked {
 		return events
 	}
-	items, _, err := d.c.list(d.ctx, kube.Ref{APIVersion: "v1", Kind: "Event"}, client.InNamespace(namespace),
+	items, _, err := d.c.list(ctx, kube.Ref{APIVersion: "v1", Kind: "Event"}, client.InNamespace(namespace),
 		client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("type", corev1.EventTypeWarning)})
 	if err == nil {
 		events = convert[corev1.Event](items)

@@ -103,9 +103,9 @@ func (f *facts) all(ctx context.Context, apiVersion, kind string) ([]*unstructur
 func (f *facts) Serves(ctx context.Context, kinds ...schema.GroupVersionKind) (map[schema.GroupVersionKind]bool, error) {
 	ctx = f.c.quiet(ctx)
 	served := make(map[schema.GroupVersionKind]bool, len(kinds))
-	lookup := f.c.apis.lookup(ctx)
+	lookup := f.c.apis.lookup()
 	for _, kind := range kinds {
-		_, err := lookup.mapping(kind)
+		_, err := lookup.mapping(ctx, kind)
 		if err != nil && !meta.IsNoMatchError(err) {
 			return nil, f.c.failure(ctx, "ask for", "the APIs of cluster "+f.c.name, err)
 		}

@@ -23,7 +23,7 @@ import (
 const owner = "flyte/ml"
 
 // parse reads one object.
-func parse(t testing.TB, manifest string) *unstructured.Unstructured {
+func parse(t *testing.T, manifest string) *unstructured.Unstructured {
 	t.Helper()
 	obj := &unstructured.Unstructured{}
 	require.NoError(t, yaml.Unmarshal([]byte(manifest), &obj.Object))
@@ -31,7 +31,7 @@ func parse(t testing.TB, manifest string) *unstructured.Unstructured {
 }
 
 // apply applies objects one after the other.
-func apply(t testing.TB, cluster kube.Cluster, manifests ...string) {
+func apply(t *testing.T, cluster kube.Cluster, manifests ...string) {
 	t.Helper()
 	for _, m := range manifests {
 		_, err := cluster.Objects.Apply(t.Context(), parse(t, m), kube.ApplyOptions{})
@@ -40,7 +40,7 @@ func apply(t testing.TB, cluster kube.Cluster, manifests ...string) {
 }
 
 // inTime is a context for what must not take long.
-func inTime(t testing.TB) context.Context {
+func inTime(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	t.Cleanup(cancel)
@@ -48,7 +48,7 @@ func inTime(t testing.TB) context.Context {
 }
 
 // fleetOf starts clusters that have the namespace "flyte".
-func fleetOf(t testing.TB, names ...string) *kubefake.Fleet {
+func fleetOf(t *testing.T, names ...string) *kubefake.Fleet {
 	t.Helper()
 	fleet := kubefake.NewFleet(names...)
 	t.Cleanup(fleet.Close)
@@ -207,7 +207,7 @@ func paths(p kube.ReleasePlan) []string {
 }
 
 // writeStatus writes the status of a Job, which a controller would do.
-func writeStatus(t testing.TB, fleet *kubefake.Fleet, ref kube.Ref, status map[string]any) {
+func writeStatus(t *testing.T, fleet *kubefake.Fleet, ref kube.Ref, status map[string]any) {
 	t.Helper()
 	client, err := dynamic.NewForConfig(fleet.Config("dp-1"))
 	require.NoError(t, err)
@@ -224,7 +224,7 @@ func writeStatus(t testing.TB, fleet *kubefake.Fleet, ref kube.Ref, status map[s
 }
 
 // adapter is a handle without what kubefake adds to it.
-func adapter(t testing.TB, fleet *kubefake.Fleet) kube.Cluster {
+func adapter(t *testing.T, fleet *kubefake.Fleet) kube.Cluster {
 	t.Helper()
 	cluster, err := live.FromConfig("dp-1", fleet.Config("dp-1"))
 	require.NoError(t, err)

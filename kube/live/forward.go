@@ -17,12 +17,12 @@ import (
 	"github.com/planewright/planewright/kube"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/httpstream"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
 	"k8s.io/client-go/transport/spdy"
 	"k8s.io/klog/v2"
+	"k8s.io/streaming/pkg/httpstream"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -155,7 +155,7 @@ func (f *forwarder) open(ctx context.Context, pod *corev1.Pod, ports, targets []
 		wanted[i] = "0:" + strconv.Itoa(target)
 	}
 	listening := make(chan struct{})
-	forwarder, err := portforward.NewOnAddressesWithContext(ctx, dialer, []string{"127.0.0.1"}, wanted, listening, io.Discard, io.Discard)
+	forwarder, err := portforward.NewOnAddressesForStreamingWithContext(ctx, dialer, []string{"127.0.0.1"}, wanted, listening, io.Discard, io.Discard)
 	if err != nil {
 		cancel()
 		return nil, err
@@ -214,11 +214,11 @@ func (f *forwarder) dialer(pod *corev1.Pod) (httpstream.Dialer, error) {
 	if err != nil {
 		return nil, err
 	}
-	overWebsocket, err := portforward.NewSPDYOverWebsocketDialerWithLogger(klog.LoggerWithName(f.c.logr(), "portforward"), address, config)
+	overWebsocket, err := portforward.NewSPDYOverWebsocketDialerForStreamingWithLogger(klog.LoggerWithName(f.c.logr(), "portforward"), address, config)
 	if err != nil {
 		return nil, err
 	}
-	return portforward.NewFallbackDialer(overWebsocket, overSPDY, func(err error) bool {
+	return portforward.NewFallbackDialerForStreaming(overWebsocket, overSPDY, func(err error) bool {
 		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
 	}), nil
 }
@@ -228,7 +228,7 @@ func spdyDialer(config *rest.Config, address *url.URL) (httpstream.Dialer, error
 	if err != nil {
 		return nil, err
 	}
-	return spdy.NewDialer(upgrader, &http.Client{Transport: transport}, http.MethodPost, address), nil
+	return spdy.NewDialerForStreaming(upgrader, &http.Client{Transport: transport}, http.MethodPost, address), nil
 }
 
 // forwarding implements [kube.Forwarding].

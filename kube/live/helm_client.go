@@ -21,7 +21,7 @@ import (
 type helmClient struct {
 	*helmkube.Client
 	c   *connection
-	ctx context.Context
+	ctx context.Context //nolint:containedctx // Helm's interface has no contexts
 	// leftovers are the manifests of revisions that failed after the one that
 	// Helm takes for the current one. Helm forgets what they made.
 	leftovers []string
@@ -64,10 +64,10 @@ func (h *helmClient) served(manifest io.Reader) (io.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	lookup := h.c.apis.lookup(h.ctx)
+	lookup := h.c.apis.lookup()
 	var kept bytes.Buffer
 	for _, obj := range objects {
-		if _, err := lookup.mapping(obj.GroupVersionKind()); meta.IsNoMatchError(err) {
+		if _, err := lookup.mapping(h.ctx, obj.GroupVersionKind()); meta.IsNoMatchError(err) {
 			h.Log("%s is not served and cannot exist", kube.RefOf(obj))
 			continue
 		}

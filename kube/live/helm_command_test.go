@@ -49,7 +49,7 @@ func (h helmCommand) ToRawKubeConfigLoader() clientcmd.ClientConfig {
 }
 
 // helm prepares an action of the helm command.
-func helm(t testing.TB, fleet *kubefake.Fleet) *action.Configuration {
+func helm(t *testing.T, fleet *kubefake.Fleet) *action.Configuration {
 	t.Helper()
 	config := &action.Configuration{}
 	require.NoError(t, config.Init(helmCommand{fleet.Config("dp-1")}, "flyte", "secret", func(string, ...any) {}))
@@ -58,7 +58,7 @@ func helm(t testing.TB, fleet *kubefake.Fleet) *action.Configuration {
 }
 
 // helmChart is the demo chart as Helm loads it.
-func helmChart(t testing.TB) *chart.Chart {
+func helmChart(t *testing.T) *chart.Chart {
 	t.Helper()
 	var files []*loader.BufferedFile
 	for _, f := range demo(nil).Chart.Files() {

@@ -71,14 +71,12 @@ func loadKubeconfig(path string) (*clientcmdapi.Config, error) {
 	return file, nil
 }
 
+// where names the file for errors.
 func where(path string) string {
-	if path != "" {
-		return "kubeconfig " + path
+	if path == "" {
+		path = strings.Join(clientcmd.NewDefaultClientConfigLoadingRules().Precedence, ", ")
 	}
-	if env := os.Getenv(clientcmd.RecommendedConfigPathEnvVar); env != "" {
-		return "kubeconfig $" + clientcmd.RecommendedConfigPathEnvVar + " (" + env + ")"
-	}
-	return "kubeconfig " + clientcmd.RecommendedHomeFile
+	return "kubeconfig " + path
 }
 
 func names(file *clientcmdapi.Config) string {

@@ -282,7 +282,7 @@ func (r *releases) placeLook(ctx context.Context, l *look) error {
 		}
 	}
 	defined := kinds(l.recorded)
-	s := &scopes{lookup: r.c.apis.lookup(ctx), defined: defined}
+	s := &scopes{lookup: r.c.apis.lookup(), defined: defined}
 	l.scopes = s
 	if l.made == nil {
 		l.desired = l.recorded
@@ -303,7 +303,7 @@ func (r *releases) placeLook(ctx context.Context, l *look) error {
 		}()
 	}
 	for _, obj := range l.desired {
-		if err := s.place(obj, l.rel.Namespace); err != nil {
+		if err := s.place(ctx, obj, l.rel.Namespace); err != nil {
 			return err
 		}
 	}
@@ -315,7 +315,7 @@ func (r *releases) placeLook(ctx context.Context, l *look) error {
 	l.missing = slices.Clone(s.missing)
 	if l.made != nil {
 		for _, obj := range l.recorded {
-			if err := s.place(obj, l.rel.Namespace); err != nil {
+			if err := s.place(ctx, obj, l.rel.Namespace); err != nil {
 				return err
 			}
 		}
@@ -448,11 +448,11 @@ type kindIn struct {
 // byKind groups objects by what one list can read, leaving out what is not served.
 func (r *releases) byKind(ctx context.Context, refs []kube.Ref) (map[kindIn][]kube.Ref, map[kindIn]*meta.RESTMapping, error) {
 	groups, mappings := map[kindIn][]kube.Ref{}, map[kindIn]*meta.RESTMapping{}
-	lookup := r.c.apis.lookup(ctx)
+	lookup := r.c.apis.lookup()
 	for _, ref := range refs {
 		k := kindIn{ref.GroupVersionKind(), ref.Namespace}
 		if mappings[k] == nil {
-			m, err := lookup.mapping(k.gvk)
+			m, err := lookup.mapping(ctx, k.gvk)
 			if meta.IsNoMatchError(err) {
 				continue
 			}

@@ -9,7 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-var secretResource = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
+func secretResource() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
+}
 
 // acceptMetadata asks for the metadata of objects only. A server that does not
 // know the form sends whole objects, of which the metadata is read.

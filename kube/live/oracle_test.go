@@ -68,7 +68,7 @@ func TestParseIsHelmsOwn(t *testing.T) {
 	}
 }
 
-func asJSON(t testing.TB, v any) string {
+func asJSON(t *testing.T, v any) string {
 	t.Helper()
 	data, err := json.Marshal(v)
 	require.NoError(t, err)

@@ -34,10 +34,10 @@ func ready(obj *unstructured.Unstructured) readiness {
 	if err != nil {
 		return readiness{reason: "its status cannot be read: " + err.Error()}
 	}
-	switch result.Status {
-	case status.CurrentStatus:
+	if result.Status == status.CurrentStatus {
 		return readiness{ready: true}
-	case status.TerminatingStatus:
+	}
+	if result.Status == status.TerminatingStatus {
 		return readiness{reason: "is being deleted"}
 	}
 	reason := result.Message

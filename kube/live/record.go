@@ -64,11 +64,6 @@ type releaseContent struct {
 	} `json:"chart"`
 }
 
-// recordName is the name of the Secret that holds a revision.
-func recordName(release string, revision int) string {
-	return "sh.helm.release.v1." + release + ".v" + strconv.Itoa(revision)
-}
-
 // latestRecord reads the latest record of a release, nil if there is none.
 // Records are big, so it first asks for their labels only.
 func (r *releases) latestRecord(ctx context.Context, namespace, name string) (*record, error) {
@@ -98,7 +93,7 @@ func (r *releases) recordHeads(ctx context.Context, namespace, name string) ([]r
 	if name != "" {
 		selector[nameLabel] = name
 	}
-	metas, err := r.c.listMetadata(ctx, secretResource, namespace, selector.String())
+	metas, err := r.c.listMetadata(ctx, secretResource(), namespace, selector.String())
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func (r *releases) Apply(ctx context.Context, rel kube.Release) (kube.ReleaseSta
 	if err != nil {
 		return fail(err)
 	}
-	plan, err := l.plan()
+	plan, err := l.plan(ctx)
 	if err != nil {
 		return fail(err)
 	}

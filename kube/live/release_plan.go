@@ -33,11 +33,11 @@ func (r *releases) Plan(ctx context.Context, rel kube.Release) (kube.ReleasePlan
 	if err != nil {
 		return kube.ReleasePlan{}, r.fail(ctx, "plan", rel.Namespace, rel.Name, err)
 	}
-	return l.plan()
+	return l.plan(ctx)
 }
 
 // plan tells what Apply would do.
-func (l *look) plan() (kube.ReleasePlan, error) {
+func (l *look) plan(ctx context.Context) (kube.ReleasePlan, error) {
 	p := kube.ReleasePlan{Action: planewright.ActionNone, Objects: l.desired, Drift: len(l.drift) > 0, Fingerprint: l.fingerprint()}
 	if l.rec != nil {
 		s := l.rec.head()
@@ -54,7 +54,7 @@ func (l *look) plan() (kube.ReleasePlan, error) {
 		p.Action = planewright.ActionCreate
 		reasons = append(reasons, "it was uninstalled with its history kept")
 	default:
-		hooks, err := l.hookDiff()
+		hooks, err := l.hookDiff(ctx)
 		if err != nil {
 			return p, err
 		}
@@ -152,7 +152,7 @@ func (l *look) manifestDiff(p *kube.ReleasePlan) []planewright.FieldDiff {
 	return diffs
 }
 
-func (l *look) hookDiff() ([]planewright.FieldDiff, error) {
+func (l *look) hookDiff(ctx context.Context) ([]planewright.FieldDiff, error) {
 	if l.made == nil {
 		return nil, nil
 	}
@@ -169,7 +169,7 @@ func (l *look) hookDiff() ([]planewright.FieldDiff, error) {
 		return nil, chartError(l.rel.Chart, err)
 	}
 	for _, obj := range slices.Concat(was, is) {
-		if err := l.scopes.place(obj, l.rel.Namespace); err != nil {
+		if err := l.scopes.place(ctx, obj, l.rel.Namespace); err != nil {
 			return nil, err
 		}
 	}

@@ -41,7 +41,7 @@ func (r *releases) Render(ctx context.Context, rel kube.Release) ([]*unstructure
 	all := slices.Concat(crds, objects)
 	s := &scopes{defined: kinds(all)}
 	for _, obj := range all {
-		if err := s.place(obj, rel.Namespace); err != nil {
+		if err := s.place(ctx, obj, rel.Namespace); err != nil {
 			return nil, r.fail(ctx, "render", rel.Namespace, rel.Name, err)
 		}
 	}
@@ -78,9 +78,9 @@ func (r *releases) stateOf(ctx context.Context, rec *record) (kube.ReleaseState,
 }
 
 func (r *releases) place(ctx context.Context, objects []*unstructured.Unstructured, namespace string) error {
-	s := &scopes{lookup: r.c.apis.lookup(ctx), defined: kinds(objects)}
+	s := &scopes{lookup: r.c.apis.lookup(), defined: kinds(objects)}
 	for _, obj := range objects {
-		if err := s.place(obj, namespace); err != nil {
+		if err := s.place(ctx, obj, namespace); err != nil {
 			return err
 		}
 	}

@@ -232,12 +232,13 @@ func TestReleaseOfAnotherOwner(t *testing.T) {
 // upgrade, once before the write has its effect and once after, and at some of the
 // reads; and does it again.
 func TestCutOffAnywhere(t *testing.T) {
-	install := func(testing.TB, *kubefake.Fleet) {}
-	upgrade := func(t testing.TB, fleet *kubefake.Fleet) {
+	install := func(*testing.T, *kubefake.Fleet) {}
+	upgrade := func(t *testing.T, fleet *kubefake.Fleet) {
+		t.Helper()
 		_, err := fleet.Cluster("dp-1").Releases.Apply(inTime(t), demo(kube.Values{"extra": true, "replicas": 2, "greeting": "bye"}))
 		require.NoError(t, err)
 	}
-	for name, prepare := range map[string]func(testing.TB, *kubefake.Fleet){"install": install, "upgrade": upgrade} {
+	for name, prepare := range map[string]func(*testing.T, *kubefake.Fleet){"install": install, "upgrade": upgrade} {
 		undisturbed := fleetOf(t, "dp-1")
 		prepare(t, undisturbed)
 		undisturbed.ForgetCalls()
@@ -249,6 +250,7 @@ func TestCutOffAnywhere(t *testing.T) {
 
 		cut := func(call kubefake.Match, opts ...kubefake.FaultOption) func(*testing.T) {
 			return func(t *testing.T) {
+				t.Helper()
 				t.Parallel()
 				fleet := fleetOf(t, "dp-1")
 				prepare(t, fleet)
@@ -283,7 +285,7 @@ func TestCutOffAnywhere(t *testing.T) {
 }
 
 // objectsOf are the contents of a demo release's objects.
-func objectsOf(t testing.TB, fleet *kubefake.Fleet) map[string]any {
+func objectsOf(t *testing.T, fleet *kubefake.Fleet) map[string]any {
 	t.Helper()
 	cluster := fleet.Cluster("dp-1")
 	state, err := cluster.Releases.State(t.Context(), "flyte", "demo")

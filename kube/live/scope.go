@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -9,28 +10,47 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// clusterScoped are the kinds of Kubernetes itself that live in no namespace.
-// Rendering without a cluster goes by it.
-var clusterScoped = map[string][]string{
-	"": {"ComponentStatus", "Namespace", "Node", "PersistentVolume"},
-	"admissionregistration.k8s.io": {
-		"MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding", "MutatingWebhookConfiguration",
-		"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "ValidatingWebhookConfiguration",
-	},
-	"apiextensions.k8s.io":         {"CustomResourceDefinition"},
-	"apiregistration.k8s.io":       {"APIService"},
-	"authentication.k8s.io":        {"SelfSubjectReview", "TokenReview"},
-	"authorization.k8s.io":         {"SelfSubjectAccessReview", "SelfSubjectRulesReview", "SubjectAccessReview"},
-	"certificates.k8s.io":          {"CertificateSigningRequest", "ClusterTrustBundle"},
-	"flowcontrol.apiserver.k8s.io": {"FlowSchema", "PriorityLevelConfiguration"},
-	"internal.apiserver.k8s.io":    {"StorageVersion"},
-	"networking.k8s.io":            {"IPAddress", "IngressClass", "ServiceCIDR"},
-	"node.k8s.io":                  {"RuntimeClass"},
-	"rbac.authorization.k8s.io":    {"ClusterRole", "ClusterRoleBinding"},
-	"resource.k8s.io":              {"DeviceClass", "DeviceTaintRule", "ResourceSlice"},
-	"scheduling.k8s.io":            {"PriorityClass"},
-	"storage.k8s.io":               {"CSIDriver", "CSINode", "StorageClass", "VolumeAttachment", "VolumeAttributesClass"},
-	"storagemigration.k8s.io":      {"StorageVersionMigration"},
+// clusterScoped are the kinds of a group of Kubernetes itself that live in no
+// namespace. Rendering without a cluster goes by it.
+func clusterScoped(group string) []string {
+	switch group {
+	case "":
+		return []string{"ComponentStatus", "Namespace", "Node", "PersistentVolume"}
+	case "admissionregistration.k8s.io":
+		return []string{
+			"MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding", "MutatingWebhookConfiguration",
+			"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "ValidatingWebhookConfiguration",
+		}
+	case "apiextensions.k8s.io":
+		return []string{"CustomResourceDefinition"}
+	case "apiregistration.k8s.io":
+		return []string{"APIService"}
+	case "authentication.k8s.io":
+		return []string{"SelfSubjectReview", "TokenReview"}
+	case "authorization.k8s.io":
+		return []string{"SelfSubjectAccessReview", "SelfSubjectRulesReview", "SubjectAccessReview"}
+	case "certificates.k8s.io":
+		return []string{"CertificateSigningRequest", "ClusterTrustBundle"}
+	case "flowcontrol.apiserver.k8s.io":
+		return []string{"FlowSchema", "PriorityLevelConfiguration"}
+	case "internal.apiserver.k8s.io":
+		return []string{"StorageVersion"}
+	case "networking.k8s.io":
+		return []string{"IPAddress", "IngressClass", "ServiceCIDR"}
+	case "node.k8s.io":
+		return []string{"RuntimeClass"}
+	case "rbac.authorization.k8s.io":
+		return []string{"ClusterRole", "ClusterRoleBinding"}
+	case "resource.k8s.io":
+		return []string{"DeviceClass", "DeviceTaintRule", "ResourceSlice"}
+	case "scheduling.k8s.io":
+		return []string{"PriorityClass"}
+	case "storage.k8s.io":
+		return []string{"CSIDriver", "CSINode", "StorageClass", "VolumeAttachment", "VolumeAttributesClass"}
+	case "storagemigration.k8s.io":
+		return []string{"StorageVersionMigration"}
+	}
+	return nil
 }
 
 // scopes tells which kinds live in namespaces: by what the cluster serves, by
@@ -44,8 +64,8 @@ type scopes struct {
 
 // place puts an object that says nothing of a namespace into the given one, if
 // its kind lives in namespaces. A kind that nobody knows stays as it is.
-func (s *scopes) place(obj *unstructured.Unstructured, namespace string) error {
-	namespaced, known, err := s.namespaced(obj.GroupVersionKind())
+func (s *scopes) place(ctx context.Context, obj *unstructured.Unstructured, namespace string) error {
+	namespaced, known, err := s.namespaced(ctx, obj.GroupVersionKind())
 	if err != nil || !known {
 		return err
 	}
@@ -59,9 +79,9 @@ func (s *scopes) place(obj *unstructured.Unstructured, namespace string) error {
 	return nil
 }
 
-func (s *scopes) namespaced(gvk schema.GroupVersionKind) (namespaced, known bool, err error) {
+func (s *scopes) namespaced(ctx context.Context, gvk schema.GroupVersionKind) (namespaced, known bool, err error) {
 	if s.lookup != nil {
-		m, err := s.lookup.mapping(gvk)
+		m, err := s.lookup.mapping(ctx, gvk)
 		if err == nil {
 			return m.Scope.Name() == meta.RESTScopeNameNamespace, true, nil
 		}
@@ -75,7 +95,7 @@ func (s *scopes) namespaced(gvk schema.GroupVersionKind) (namespaced, known bool
 	if d, ok := brings(s.defined, gvk); ok {
 		return d.namespaced, true, nil
 	}
-	if slices.Contains(clusterScoped[gvk.Group], gvk.Kind) {
+	if slices.Contains(clusterScoped(gvk.Group), gvk.Kind) {
 		return false, true, nil
 	}
 	return true, scheme.Scheme.IsGroupRegistered(gvk.Group), nil

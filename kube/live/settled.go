@@ -28,7 +28,7 @@ func settled(obj, live *unstructured.Unstructured, manager string) bool {
 			return false
 		}
 		var fields map[string]any
-		if json.Unmarshal(entry.FieldsV1.Raw, &fields) != nil {
+		if json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields) != nil {
 			return false
 		}
 		return settledFields(appliedFields(obj), live.Object, fields)

@@ -39,7 +39,7 @@ func TestNothingIsPrinted(t *testing.T) {
 }
 
 // capture returns what is written to stdout and stderr while do runs.
-func capture(t testing.TB, do func()) string {
+func capture(t *testing.T, do func()) string {
 	t.Helper()
 	read, write, err := os.Pipe()
 	require.NoError(t, err)

@@ -212,7 +212,7 @@ func (w *waiter) ranOut(ctx context.Context) error {
 			w.states[ref].details = lines
 		}
 	}
-	return w.error(ctx, w.c.judge(ctx, ctx.Err()), context.Cause(ctx), func(s *waitState) bool { return !s.ready })
+	return w.error(w.c.judge(ctx, ctx.Err()), context.Cause(ctx), func(s *waitState) bool { return !s.ready })
 }
 
 // failed is the error of a wait for something that will never be ready.
@@ -221,11 +221,11 @@ func (w *waiter) failed(ctx context.Context, ref kube.Ref) error {
 	defer cancel()
 	state := w.states[ref]
 	state.details = w.c.diagnose(last, map[kube.Ref]*unstructured.Unstructured{ref: state.seen})[ref]
-	return w.error(ctx, verdict{sentinel: planewright.ErrUnavailable, hint: "it will not become ready by itself"},
+	return w.error(verdict{sentinel: planewright.ErrUnavailable, hint: "it will not become ready by itself"},
 		errors.New("it has failed"), func(s *waitState) bool { return s == state })
 }
 
-func (w *waiter) error(ctx context.Context, v verdict, cause error, about func(*waitState) bool) error {
+func (w *waiter) error(v verdict, cause error, about func(*waitState) bool) error {
 	var lines []string
 	count := 0
 	for _, ref := range w.refs {

@@ -167,8 +167,7 @@ func (f *follower) watch(ctx context.Context, version string) (string, error) {
 				continue
 			}
 			if e.Type == watch.Deleted {
-				obj = nil
-				f.tell(e.Object.(*unstructured.Unstructured).GetName(), nil)
+				f.tell(obj.GetName(), nil)
 				continue
 			}
 			f.tell(obj.GetName(), obj)
