@@ -49,6 +49,12 @@ func newConnection(name string, config *rest.Config, o options) (*connection, er
 	original := rest.CopyConfig(config)
 	original.QPS = -1
 	original.RateLimiter = nil
+	if original.ExecProvider != nil {
+		// A library does not read what a user types to the program around it.
+		original.ExecProvider = original.ExecProvider.DeepCopy()
+		original.ExecProvider.StdinUnavailable = true
+		original.ExecProvider.StdinUnavailableMessage = "planewright does not read standard input; log in first"
+	}
 	if original.UserAgent == "" {
 		original.UserAgent = userAgent
 	}

@@ -11,7 +11,10 @@
 // # What it guarantees
 //
 // Nothing goes to stdout or stderr: warnings of the API server, Helm's log and
-// client-go's log go to the logger of [WithLogger], or nowhere.
+// client-go's log go to the logger of [WithLogger], or nowhere. What two others
+// print is not ours to catch: a credential program that a kubeconfig names, and
+// Helm where a chart looks up a kind that the cluster does not serve. Nothing is
+// read from stdin, so a credential program cannot ask.
 //
 // Errors match the sentinels of package planewright, name object and cluster,
 // and say by [planewright.Retryable] whether trying again makes sense.

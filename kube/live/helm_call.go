@@ -35,7 +35,7 @@ type helmCall struct {
 // newHelmCall prepares an operation. The context stops waits, not writes. The
 // capabilities are those that the release was planned with.
 func (r *releases) newHelmCall(ctx context.Context, namespace string, caps *chartutil.Capabilities) (*helmCall, error) {
-	call := &helmCall{trace: &trace{next: r.c.http.Transport}}
+	call := &helmCall{trace: &trace{next: r.c.http.Transport, caller: ctx}}
 	config := rest.CopyConfig(r.c.config)
 	config.Transport = call.trace
 	// Helm's requests know no context; this is what ends one that hangs. None

@@ -172,7 +172,7 @@ func (r *releases) renderAs(ctx context.Context, l *look, as renderAs) error {
 			return err
 		}
 	}
-	lookups := &trace{next: r.c.http.Transport}
+	lookups := &trace{next: r.c.http.Transport, caller: ctx}
 	config := *r.c.config
 	config.Transport = lookups
 	config.Timeout = requestTimeout

@@ -2,6 +2,7 @@ package live
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -19,19 +20,25 @@ const maxStatus = 64 << 10
 // many errors into texts, and a text does not tell whether to try again.
 type trace struct {
 	next http.RoundTripper
+	// caller is what the requests are made for. Helm's have no context of their
+	// own: they borrow its values, so that whoever watches a run hears of them.
+	caller context.Context //nolint:containedctx // Helm passes none on
 
 	mu     sync.Mutex
 	failed error
+	call   string // the one that failed
 }
 
 // RoundTrip implements http.RoundTripper.
 func (t *trace) RoundTrip(request *http.Request) (*http.Response, error) {
-	response, err := t.next.RoundTrip(request)
+	response, err := t.next.RoundTrip(request.WithContext(borrowing{request.Context(), t.caller}))
+	call := request.Method + " " + request.URL.Path
 	if err != nil {
-		t.note(err)
+		t.note(call, err)
 		return response, err
 	}
 	if response.StatusCode < http.StatusBadRequest || response.StatusCode == http.StatusNotFound {
+		t.succeeded(call)
 		return response, nil
 	}
 	head, err := io.ReadAll(io.LimitReader(response.Body, maxStatus))
@@ -43,14 +50,37 @@ func (t *trace) RoundTrip(request *http.Request) (*http.Response, error) {
 	if json.Unmarshal(head, &status) != nil || status.Kind != "Status" {
 		status = apierrors.NewGenericServerResponse(response.StatusCode, request.Method, schema.GroupResource{}, "", string(head), 0, true).ErrStatus
 	}
-	t.note(&apierrors.StatusError{ErrStatus: status})
+	t.note(call, &apierrors.StatusError{ErrStatus: status})
 	return response, nil
 }
 
-func (t *trace) note(err error) {
+// borrowing is a context with the values of another one.
+type borrowing struct {
+	context.Context
+	values context.Context //nolint:containedctx // it is part of a context
+}
+
+// Value implements context.Context.
+func (b borrowing) Value(key any) any {
+	if v := b.Context.Value(key); v != nil {
+		return v
+	}
+	return b.values.Value(key)
+}
+
+func (t *trace) note(call string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.failed = err
+	t.call, t.failed = call, err
+}
+
+// succeeded forgets the failure of a call that client-go has made again.
+func (t *trace) succeeded(call string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.call == call {
+		t.call, t.failed = "", nil
+	}
 }
 
 // last is the last failure, nil if there was none.

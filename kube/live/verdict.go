@@ -84,7 +84,7 @@ func (c *connection) judgeStatus(err error, s metav1.Status) verdict {
 		return verdict{sentinel: planewright.ErrThrottled, retry: true, after: after}
 	case denial:
 		return verdict{sentinel: planewright.ErrDenied, hint: "a policy of the cluster forbids it"}
-	case untypable.MatchString(s.Message), apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err):
+	case unstorable.MatchString(s.Message), apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err):
 		return verdict{sentinel: planewright.ErrInvalid}
 	case apierrors.IsMethodNotSupported(err), apierrors.IsNotAcceptable(err), apierrors.IsUnsupportedMediaType(err):
 		return verdict{sentinel: planewright.ErrUnsupported}
@@ -111,9 +111,9 @@ var (
 	webhookNotReady = regexp.MustCompile(`no endpoints available|connection refused|connection reset|i/o timeout|no such host|EOF|` +
 		`context deadline exceeded|Client\.Timeout exceeded|no service port|service "[^"]*" not found|` +
 		`x509: certificate signed by unknown authority|the server is currently unable to handle the request|status code 503`)
-	// untypable is an apply of something that does not fit its schema, which the
+	// unstorable is an object that does not fit its schema or its store, which the
 	// API server reports as an error of its own.
-	untypable     = regexp.MustCompile(`failed to create typed (patch|live|new) object`)
+	unstorable    = regexp.MustCompile(`failed to create typed (patch|live|new) object|etcdserver: request is too large|trying to send message larger than max`)
 	webhookDenial = regexp.MustCompile(`admission webhook "[^"]*" denied the request|ValidatingAdmissionPolicy '[^']*' .*denied request`)
 )
 
