@@ -2,11 +2,13 @@ package live_test
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/kube"
 	"github.com/planewright/planewright/kube/kubefake"
 	"github.com/planewright/planewright/kube/live"
@@ -221,6 +223,23 @@ func writeStatus(t *testing.T, fleet *kubefake.Fleet, ref kube.Ref, status map[s
 		_, err = jobs.UpdateStatus(t.Context(), job, metav1.UpdateOptions{})
 		return err
 	}))
+}
+
+// edit changes an object as somebody with kubectl would, however often its
+// controller gets in between.
+func edit(t *testing.T, cluster kube.Cluster, ref kube.Ref, change func(*unstructured.Unstructured)) {
+	t.Helper()
+	for {
+		live, err := cluster.Objects.Get(t.Context(), ref)
+		require.NoError(t, err)
+		change(live)
+		_, err = cluster.Objects.Update(t.Context(), live)
+		if errors.Is(err, planewright.ErrConflict) {
+			continue
+		}
+		require.NoError(t, err)
+		return
+	}
 }
 
 // adapter is a handle without what kubefake adds to it.

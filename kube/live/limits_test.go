@@ -12,6 +12,7 @@ import (
 	"github.com/planewright/planewright/kube/live"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 func TestRequestsHaveALimitOfTheirOwn(t *testing.T) {
@@ -64,11 +65,7 @@ func TestUninstallKeepsItsRecordWhileObjectsRemain(t *testing.T) {
 	assert.ErrorContains(t, err, "revision 1 is uninstalling")
 
 	ref := kube.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "flyte", Name: "demo"}
-	held, err := cluster.Objects.Get(ctx, ref)
-	require.NoError(t, err)
-	held.SetFinalizers(nil)
-	_, err = cluster.Objects.Update(ctx, held)
-	require.NoError(t, err)
+	edit(t, cluster, ref, func(held *unstructured.Unstructured) { held.SetFinalizers(nil) })
 	_, err = cluster.Releases.Uninstall(ctx, "flyte", "demo")
 	require.NoError(t, err, "the record tells what is left to do")
 	_, err = cluster.Releases.State(ctx, "flyte", "demo")

@@ -12,6 +12,7 @@ import (
 	"github.com/planewright/planewright/kube/kubefake"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 func TestApplyIsSeenByDiff(t *testing.T) {
@@ -244,7 +245,8 @@ func TestSecretThatIsRefusedStaysSecret(t *testing.T) {
 func TestDiffOfWhatIsSettledAsksOnce(t *testing.T) {
 	fleet := fleetOf(t, "dp-1")
 	ctx := inTime(t)
-	objects := fleet.Cluster("dp-1").Objects
+	cluster := fleet.Cluster("dp-1")
+	objects := cluster.Objects
 	manifests := []string{
 		"{apiVersion: v1, kind: Namespace, metadata: {name: mine, labels: {a: b}}}",
 		"{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: flyte}, type: Opaque, data: {a.b: YQ==}}",
@@ -275,11 +277,9 @@ func TestDiffOfWhatIsSettledAsksOnce(t *testing.T) {
 			assert.Equal(t, planewright.ActionUpdate, d.Action)
 		})
 	}
-	live, err := objects.Get(ctx, kube.Ref{APIVersion: "v1", Kind: "Namespace", Name: "mine"})
-	require.NoError(t, err)
-	live.SetLabels(map[string]string{"a": "by-hand", "kubernetes.io/metadata.name": "mine"})
-	_, err = objects.Update(ctx, live)
-	require.NoError(t, err)
-	_, err = objects.Diff(ctx, parse(t, manifests[0]), kube.ApplyOptions{})
+	edit(t, cluster, kube.Ref{APIVersion: "v1", Kind: "Namespace", Name: "mine"}, func(live *unstructured.Unstructured) {
+		live.SetLabels(map[string]string{"a": "by-hand", "kubernetes.io/metadata.name": "mine"})
+	})
+	_, err := objects.Diff(ctx, parse(t, manifests[0]), kube.ApplyOptions{})
 	require.ErrorIs(t, err, planewright.ErrConflict, "whoever changed it owns it now")
 }

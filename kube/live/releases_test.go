@@ -14,6 +14,7 @@ import (
 	"github.com/planewright/planewright/kube/kubefake"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // maxSecondReads is what a plan of an unchanged release may cost in reads: the
@@ -111,12 +112,10 @@ func TestDriftIsFoundAndRepaired(t *testing.T) {
 	require.NoError(t, err)
 
 	deployment := kube.Ref{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "flyte", Name: "demo"}
-	live, err := cluster.Objects.Get(ctx, deployment)
-	require.NoError(t, err)
-	live.Object["spec"].(map[string]any)["replicas"] = int64(5)
-	live.SetAnnotations(map[string]string{"note": "by hand", "meta.helm.sh/release-name": "demo", "meta.helm.sh/release-namespace": "flyte"})
-	_, err = cluster.Objects.Update(ctx, live)
-	require.NoError(t, err)
+	edit(t, cluster, deployment, func(live *unstructured.Unstructured) {
+		live.Object["spec"].(map[string]any)["replicas"] = int64(5)
+		live.SetAnnotations(map[string]string{"note": "by hand", "meta.helm.sh/release-name": "demo", "meta.helm.sh/release-namespace": "flyte"})
+	})
 	require.NoError(t, cluster.Objects.Delete(ctx, kube.Ref{APIVersion: "v1", Kind: "Service", Namespace: "flyte", Name: "demo"}, kube.DeleteOptions{}))
 
 	plan, err := cluster.Releases.Plan(ctx, demo(nil))
@@ -133,7 +132,7 @@ func TestDriftIsFoundAndRepaired(t *testing.T) {
 	plan, err = cluster.Releases.Plan(ctx, demo(nil))
 	require.NoError(t, err)
 	assert.Equal(t, planewright.ActionNone, plan.Action, "%v", plan.Diff)
-	live, err = cluster.Objects.Get(ctx, deployment)
+	live, err := cluster.Objects.Get(ctx, deployment)
 	require.NoError(t, err)
 	assert.Equal(t, "by hand", live.GetAnnotations()["note"], "what the chart says nothing of is others' to set")
 }
@@ -705,11 +704,9 @@ spec: {size: 1}
 	assert.Equal(t, []kube.Ref{{APIVersion: "demo.example.com/v1", Kind: "Widget", Namespace: "flyte", Name: "one"}}, state.Objects)
 
 	t.Run("drift of a custom resource is repaired", func(t *testing.T) {
-		widget, err := cluster.Objects.Get(ctx, state.Objects[0])
-		require.NoError(t, err)
-		widget.Object["spec"] = map[string]any{"size": int64(7), "color": "red"}
-		_, err = cluster.Objects.Update(ctx, widget)
-		require.NoError(t, err)
+		edit(t, cluster, state.Objects[0], func(widget *unstructured.Unstructured) {
+			widget.Object["spec"] = map[string]any{"size": int64(7), "color": "red"}
+		})
 		plan, err := cluster.Releases.Plan(ctx, release)
 		require.NoError(t, err)
 		assert.Equal(t, []planewright.FieldDiff{{Path: "Widget flyte/one (drift): spec.size", Before: "7", After: "1"}}, plan.Diff)

@@ -31,7 +31,8 @@ type trace struct {
 
 // RoundTrip implements http.RoundTripper.
 func (t *trace) RoundTrip(request *http.Request) (*http.Response, error) {
-	response, err := t.next.RoundTrip(request.WithContext(borrowing{request.Context(), t.caller}))
+	borrowed := borrowing{request.Context(), t.caller}
+	response, err := t.next.RoundTrip(request.WithContext(borrowed)) //nolint:contextcheck // it is the request's own
 	call := request.Method + " " + request.URL.Path
 	if err != nil {
 		t.note(call, err)
@@ -56,8 +57,8 @@ func (t *trace) RoundTrip(request *http.Request) (*http.Response, error) {
 
 // borrowing is a context with the values of another one.
 type borrowing struct {
-	context.Context
-	values context.Context //nolint:containedctx // it is part of a context
+	context.Context                 //nolint:containedctx // it is a context itself
+	values          context.Context //nolint:containedctx // it is a context itself
 }
 
 // Value implements context.Context.
