@@ -11,7 +11,6 @@ import (
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/kube"
 	"helm.sh/helm/v3/pkg/chartutil"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
