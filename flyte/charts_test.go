@@ -1,29 +1,18 @@
 package flyte
 
 import (
-	"bytes"
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/internal/testcharts"
 	"github.com/planewright/planewright/kube"
+	"github.com/planewright/planewright/kube/kubefake"
+	"github.com/planewright/planewright/kube/live"
 	"github.com/stretchr/testify/require"
-	"helm.sh/helm/v3/pkg/chart"
-	"helm.sh/helm/v3/pkg/chart/loader"
-	"helm.sh/helm/v3/pkg/chartutil"
-	"helm.sh/helm/v3/pkg/engine"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
 // chartsVariable names a folder with the published charts' archives.
@@ -32,99 +21,42 @@ const chartsVariable = "PLANEWRIGHT_CHARTS"
 // forEachChart runs a test on the stand-in of flyte-binary, and on the
 // published chart where it is to be had.
 func forEachChart(t *testing.T, test func(t *testing.T, chart *kube.Chart)) {
+	t.Helper()
 	t.Run("stand-in", func(t *testing.T) { test(t, standIn(t)) })
-	t.Run("published", func(t *testing.T) { test(t, published(t, "flyte-binary-v1.16.8.tgz")) })
+	t.Run("published", func(t *testing.T) { test(t, published(t)) })
 }
 
 // standIn loads the chart of our own.
 func standIn(t *testing.T) *kube.Chart {
 	t.Helper()
-	var files []kube.ChartFile
-	root, err := fs.Sub(testcharts.FS(), binaryChart)
-	require.NoError(t, err)
-	require.NoError(t, fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		data, err := fs.ReadFile(root, name)
-		files = append(files, kube.ChartFile{Name: name, Data: data})
-		return err
-	}))
-	return newChart(t, "", files)
+	return load(t, live.ChartFS(testcharts.FS(), "."))
 }
 
-// published loads the archive of a published chart.
-func published(t *testing.T, archive string) *kube.Chart {
+// published loads the archive of the published chart.
+func published(t *testing.T) *kube.Chart {
 	t.Helper()
 	folder := os.Getenv(chartsVariable)
 	if folder == "" {
-		t.Skipf("%s is not set, so the published chart %s is not tried", chartsVariable, archive)
+		t.Skipf("%s is not set, so the published chart is not tried", chartsVariable)
 	}
-	data, err := os.ReadFile(filepath.Join(folder, archive))
-	require.NoError(t, err)
-	buffered, err := loader.LoadArchiveFiles(bytes.NewReader(data))
-	require.NoError(t, err)
-	var files []kube.ChartFile
-	for _, f := range buffered {
-		files = append(files, kube.ChartFile{Name: f.Name, Data: f.Data})
-	}
-	sum := sha256.Sum256(data)
-	return newChart(t, "sha256:"+hex.EncodeToString(sum[:]), files)
+	return load(t, live.ChartArchive(filepath.Join(folder, "flyte-binary-v1.16.8.tgz")))
 }
 
-func newChart(t *testing.T, digest string, files []kube.ChartFile) *kube.Chart {
+func load(t *testing.T, source kube.ChartSource) *kube.Chart {
 	t.Helper()
-	meta := helmChart(t, files).Metadata
-	return kube.NewChart(meta.Name, meta.Version, meta.AppVersion, digest, files)
+	chart, err := source.Chart(t.Context(), kube.ChartRef{Name: binaryChart, Version: "v1.16.8"})
+	require.NoError(t, err)
+	return chart
 }
 
-func helmChart(t *testing.T, files []kube.ChartFile) *chart.Chart {
+// renderChart renders a chart with values, as Helm does.
+func renderChart(t *testing.T, release kube.Release) []*unstructured.Unstructured {
 	t.Helper()
-	var buffered []*loader.BufferedFile
-	for _, f := range files {
-		buffered = append(buffered, &loader.BufferedFile{Name: f.Name, Data: f.Data})
-	}
-	loaded, err := loader.LoadFiles(buffered)
+	fleet := kubefake.NewFleet("main")
+	defer fleet.Close()
+	objects, err := fleet.Cluster("main").Releases.Render(t.Context(), release)
 	require.NoError(t, err)
-	return loaded
-}
-
-// renderValues renders a chart by Helm's own engine.
-func renderValues(t *testing.T, c *kube.Chart, d Deployment, values kube.Values) ([]*unstructured.Unstructured, error) {
-	t.Helper()
-	loaded := helmChart(t, c.Files())
-	require.NoError(t, chartutil.ProcessDependencies(loaded, chartutil.Values(values)))
-	all, err := chartutil.ToRenderValues(loaded, chartutil.Values(values),
-		chartutil.ReleaseOptions{Name: d.release, Namespace: d.namespace, Revision: 1, IsInstall: true}, chartutil.DefaultCapabilities)
-	require.NoError(t, err)
-	rendered, err := engine.Engine{}.Render(loaded, all)
-	if err != nil {
-		return nil, err
-	}
-	var objects []*unstructured.Unstructured
-	names := make([]string, 0, len(rendered))
-	for name := range rendered {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		if strings.HasSuffix(name, "NOTES.txt") {
-			continue
-		}
-		decoder := yaml.NewYAMLOrJSONDecoder(strings.NewReader(rendered[name]), 4096)
-		for {
-			obj := &unstructured.Unstructured{}
-			err := decoder.Decode(&obj.Object)
-			if err == io.EOF {
-				break
-			}
-			require.NoError(t, err, "%s is no YAML:\n%s", name, rendered[name])
-			if len(obj.Object) > 0 {
-				objects = append(objects, obj)
-			}
-		}
-	}
-	return objects, nil
+	return objects
 }
 
 // rendered is what a deployment comes out as.
@@ -148,9 +80,7 @@ func render(t *testing.T, c *kube.Chart, d Deployment) rendered {
 	}
 	l, err := d.layer(c, facts, r)
 	require.NoError(t, err)
-	objects, err := renderValues(t, c, d, l.merged)
-	require.NoError(t, err)
-	return rendered{t, l, objects}
+	return rendered{t, l, renderChart(t, kube.Release{Name: d.release, Namespace: d.namespace, Chart: c, Values: l.merged})}
 }
 
 // object returns the one object of the kind whose name ends so.
@@ -171,12 +101,12 @@ func (r rendered) config(file string) map[string]any {
 	data, _ := asMap(r.object("ConfigMap", "-config")["data"])
 	text, ok := data[file].(string)
 	require.True(r.t, ok, "the configuration has no file %s", file)
-	values, err := parseValues([]byte(text))
+	values, err := kube.ParseValues([]byte(text))
 	require.NoError(r.t, err, text)
 	return values
 }
 
-// at returns the value at a path in an object; "0" steps into a list.
+// at returns the value at a path in an object; a number steps into a list.
 func at(t *testing.T, value any, path ...any) any {
 	t.Helper()
 	for i, step := range path {
@@ -192,16 +122,6 @@ func at(t *testing.T, value any, path ...any) any {
 		}
 	}
 	return value
-}
-
-// chartSource gives out one chart, whatever is asked for.
-type chartSource struct{ chart *kube.Chart }
-
-func (s chartSource) Chart(_ context.Context, ref kube.ChartRef) (*kube.Chart, error) {
-	if s.chart == nil {
-		return nil, fmt.Errorf("chart %s: %w", ref.Name, planewright.ErrNotFound)
-	}
-	return s.chart, nil
 }
 
 // production is a deployment with everything that matters said.

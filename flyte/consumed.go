@@ -6,10 +6,11 @@ import (
 	"slices"
 
 	"github.com/planewright/planewright"
+	"github.com/planewright/planewright/kube"
 )
 
 // unread returns the raw values that no template of the chart reads.
-func unread(raw map[string]any, facts Chart) []valuePath {
+func unread(raw kube.Values, facts Chart) []valuePath {
 	if len(facts.Values) == 0 {
 		return nil
 	}
@@ -105,7 +106,7 @@ func (d Deployment) rawFindings(facts Chart) []planewright.Finding {
 		})
 	}
 	for _, trap := range facts.Traps {
-		if _, ok := valueAt(raw, trap.Path); ok && !trap.Error {
+		if _, ok := raw.Get(trap.Path); ok && !trap.Error {
 			findings = append(findings, planewright.Finding{
 				Severity: planewright.SeverityWarning,
 				Code:     CodeTrap,
@@ -119,12 +120,12 @@ func (d Deployment) rawFindings(facts Chart) []planewright.Finding {
 
 // templateFindings looks at the resource templates as they come out of all
 // layers, for what the typed ones alone do not show.
-func (d Deployment) templateFindings(merged map[string]any) []planewright.Finding {
-	value, _ := valueAt(merged, "clusterResourceTemplates.inline")
+func (d Deployment) templateFindings(merged kube.Values) []planewright.Finding {
+	value, _ := merged.Get("clusterResourceTemplates.inline")
 	templates, _ := asMap(value)
 	domains := d.domainsOf(merged)
 	variables := customDataOf(merged, domains)
-	own, _ := valueAt(d.rawLayer(), "clusterResourceTemplates.inline")
+	own, _ := d.rawLayer().Get("clusterResourceTemplates.inline")
 	users, _ := asMap(own)
 	var findings []planewright.Finding
 	for _, leaf := range leaves(templates) {
@@ -157,8 +158,8 @@ func quoted(text string) string {
 }
 
 // domainsOf returns the domains that the merged values give to flyteadmin.
-func (d Deployment) domainsOf(merged map[string]any) []string {
-	value, ok := valueAt(merged, "configuration.inline.domains")
+func (d Deployment) domainsOf(merged kube.Values) []string {
+	value, ok := merged.Get("configuration.inline.domains")
 	list, isList := value.([]any)
 	if !ok || !isList {
 		return d.Domains()
@@ -176,9 +177,9 @@ func (d Deployment) domainsOf(merged map[string]any) []string {
 
 // customDataOf reads the variables by domain out of the merged values, in
 // either of the forms that flyteadmin takes, with those that are the same everywhere.
-func customDataOf(merged map[string]any, domains []string) map[string]map[string]string {
-	value, _ := valueAt(merged, "configuration.inline.cluster_resources.customData")
-	everywhere, _ := valueAt(merged, "configuration.inline.cluster_resources.templateData")
+func customDataOf(merged kube.Values, domains []string) map[string]map[string]string {
+	value, _ := merged.Get("configuration.inline.cluster_resources.customData")
+	everywhere, _ := merged.Get("configuration.inline.cluster_resources.templateData")
 	variables := map[string]map[string]string{}
 	for _, domain := range domains {
 		variables[domain] = map[string]string{}

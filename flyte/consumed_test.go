@@ -3,6 +3,7 @@ package flyte
 import (
 	"testing"
 
+	"github.com/planewright/planewright/kube"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -38,7 +39,7 @@ func TestUnreadValues(t *testing.T) {
 		"deployment: {replicas: 2, image: {tag: a, digest: b}}": {"deployment.image.digest", "deployment.replicas"},
 		"extra: [{a: 1}]":                                       {"extra[0].a"},
 	} {
-		values, err := parseValues([]byte(text))
+		values, err := kube.ParseValues([]byte(text))
 		require.NoError(t, err)
 		var got []string
 		for _, path := range unread(values, facts) {
@@ -46,7 +47,7 @@ func TestUnreadValues(t *testing.T) {
 		}
 		assert.Equal(t, want, got, text)
 	}
-	values, err := parseValues([]byte("anything: 1"))
+	values, err := kube.ParseValues([]byte("anything: 1"))
 	require.NoError(t, err)
 	assert.Empty(t, unread(values, Chart{}), "of a chart of which nothing is known nothing is said")
 }

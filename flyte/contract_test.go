@@ -43,6 +43,7 @@ func binaryFacts(t *testing.T) Chart {
 func TestWhatATemplateReadsIsKnown(t *testing.T) {
 	facts := binaryFacts(t)
 	forEachChart(t, func(t *testing.T, c *kube.Chart) {
+		t.Helper()
 		for name, text := range templates(c) {
 			for _, match := range valueInTemplate.FindAllStringSubmatch(text, -1) {
 				path := splitPath(match[1])
@@ -58,6 +59,7 @@ func TestWhatATemplateReadsIsKnown(t *testing.T) {
 func TestWhatIsKnownIsReadByATemplate(t *testing.T) {
 	facts := binaryFacts(t)
 	forEachChart(t, func(t *testing.T, c *kube.Chart) {
+		t.Helper()
 		all := ""
 		for _, text := range templates(c) {
 			all += text
@@ -81,7 +83,7 @@ func TestWhatIsKnownIsReadByATemplate(t *testing.T) {
 
 func TestWhatIsRenderedAsATemplateIsKnown(t *testing.T) {
 	facts := binaryFacts(t)
-	c := published(t, "flyte-binary-v1.16.8.tgz")
+	c := published(t)
 	found := map[string]bool{
 		// Named inside a "with" and by index.
 		"configuration.database.host":                      true,
@@ -127,6 +129,7 @@ func everything() Deployment {
 func TestEveryTypedValueIsReadByTheChart(t *testing.T) {
 	facts := binaryFacts(t)
 	forEachChart(t, func(t *testing.T, c *kube.Chart) {
+		t.Helper()
 		for name, d := range map[string]Deployment{
 			"everything": everything(), "AWS": production(), "GCP": variants()["gcp"], "minimal": minimal(),
 		} {
@@ -142,6 +145,7 @@ func TestEveryTypedValueIsReadByTheChart(t *testing.T) {
 func TestTheChartsOwnValuesAreKnown(t *testing.T) {
 	facts := binaryFacts(t)
 	forEachChart(t, func(t *testing.T, c *kube.Chart) {
+		t.Helper()
 		for _, file := range []string{"values.yaml", "eks-starter.yaml", "gke-starter.yaml"} {
 			values, err := chartFile(c, file)
 			require.NoError(t, err)
@@ -152,7 +156,7 @@ func TestTheChartsOwnValuesAreKnown(t *testing.T) {
 
 func TestThePublishedChartIsTheOneThatIsPinned(t *testing.T) {
 	facts := binaryFacts(t)
-	c := published(t, "flyte-binary-v1.16.8.tgz")
+	c := published(t)
 	assert.Equal(t, facts.Name, c.Name())
 	assert.Equal(t, facts.Version, c.Version())
 	assert.Equal(t, facts.Digest, c.Digest())

@@ -22,16 +22,16 @@ func nasty() []string {
 
 // surviving is what a text is after it was turned into YAML, rendered as a
 // template and read again, as the chart does with it.
-func surviving(t testing.TB, text string) string {
-	t.Helper()
+func surviving(tb testing.TB, text string) string {
+	tb.Helper()
 	data, err := yaml.Marshal(map[string]any{"text": text})
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	parsed, err := template.New("").Parse(string(data))
-	require.NoError(t, err, "%q", data)
+	require.NoError(tb, err, "%q", data)
 	var b strings.Builder
-	require.NoError(t, parsed.Execute(&b, nil))
+	require.NoError(tb, parsed.Execute(&b, nil))
 	var read map[string]string
-	require.NoError(t, yaml.Unmarshal([]byte(b.String()), &read), b.String())
+	require.NoError(tb, yaml.Unmarshal([]byte(b.String()), &read), b.String())
 	return read["text"]
 }
 
@@ -63,6 +63,7 @@ func FuzzEscapedTextSurvives(f *testing.F) {
 // typed value that takes free text, and looks for it in what is rendered.
 func TestTypedTextReachesFlyteAsItIs(t *testing.T) {
 	forEachChart(t, func(t *testing.T, c *kube.Chart) {
+		t.Helper()
 		for _, text := range nasty() {
 			d := minimal().
 				WithProjects(NewProject("vision").WithDescription(text)).
@@ -80,6 +81,7 @@ func TestTypedTextReachesFlyteAsItIs(t *testing.T) {
 
 func TestRawTextIsRendered(t *testing.T) {
 	forEachChart(t, func(t *testing.T, c *kube.Chart) {
+		t.Helper()
 		d := minimal().WithValuesYAML("deployment: {podLabels: {from: '{{ .Release.Name }}'}}")
 		assert.Equal(t, "flyte-backend", at(t, render(t, c, d).object("Deployment", "-flyte-binary"), "spec", "template", "metadata", "labels", "from"))
 	})
@@ -87,6 +89,7 @@ func TestRawTextIsRendered(t *testing.T) {
 
 func TestLogLinksKeepTheirVariables(t *testing.T) {
 	forEachChart(t, func(t *testing.T, c *kube.Chart) {
+		t.Helper()
 		r := render(t, c, minimal().WithLogLinks(CloudWatchLogs("us-east-1", "acme-main")))
 		logs := at(t, r.config("001-plugins.yaml"), "plugins", "logs")
 		assert.Equal(t, true, at(t, logs, "cloudwatch-enabled"))

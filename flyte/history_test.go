@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -21,10 +20,10 @@ import (
 )
 
 // renamed is the stand-in chart under another name and version.
-func renamed(t testing.TB, name, version string) *kube.Chart {
-	t.Helper()
-	original, err := standIns().Chart(t.Context(), kube.ChartRef{Name: "flyte-binary", Version: "v1.16.8"})
-	require.NoError(t, err)
+func renamed(tb testing.TB, name, version string) *kube.Chart {
+	tb.Helper()
+	original, err := standIns().Chart(tb.Context(), kube.ChartRef{Name: "flyte-binary", Version: "v1.16.8"})
+	require.NoError(tb, err)
 	files := original.Files()
 	for i, f := range files {
 		if f.Name == "Chart.yaml" {
@@ -35,11 +34,11 @@ func renamed(t testing.TB, name, version string) *kube.Chart {
 }
 
 // release installs a release past this package, as helm would.
-func (w world) release(t testing.TB, namespace, name string, chart *kube.Chart) {
-	t.Helper()
-	w.create(t, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": metadata("", namespace)})
-	_, err := w.cluster.Releases.Apply(t.Context(), kube.Release{Name: name, Namespace: namespace, Chart: chart})
-	require.NoError(t, err)
+func (w world) release(tb testing.TB, namespace, name string, chart *kube.Chart) {
+	tb.Helper()
+	w.create(tb, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": metadata("", namespace)})
+	_, err := w.cluster.Releases.Apply(tb.Context(), kube.Release{Name: name, Namespace: namespace, Chart: chart})
+	require.NoError(tb, err)
 }
 
 func TestTheReleaseOfAnotherChartIsNotTaken(t *testing.T) {
@@ -249,7 +248,7 @@ func TestAnUnreachableClusterIsAnError(t *testing.T) {
 	_, err := production().Install(t.Context(), w.env, planewright.WithAttempts(1))
 	require.ErrorIs(t, err, planewright.ErrUnavailable)
 	var run *planewright.RunError
-	require.True(t, errors.As(err, &run))
+	require.ErrorAs(t, err, &run)
 }
 
 // TestAPendingReleaseOfSomebodyElseIsRefused: a release that helm left in the
@@ -269,19 +268,19 @@ func TestAPendingReleaseOfSomebodyElseIsRefused(t *testing.T) {
 }
 
 // pending makes a record of Helm's say that an upgrade was begun.
-func pending(t testing.TB, record map[string]any) {
-	t.Helper()
+func pending(tb testing.TB, record map[string]any) {
+	tb.Helper()
 	data := record["data"].(map[string]any)
 	var release map[string]any
-	require.NoError(t, json.Unmarshal([]byte(unpack(t, data["release"].(string))), &release))
+	require.NoError(tb, json.Unmarshal([]byte(unpack(tb, data["release"].(string))), &release))
 	release["info"].(map[string]any)["status"] = "pending-upgrade"
 	text, err := json.Marshal(release)
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	var packed bytes.Buffer
 	writer := gzip.NewWriter(&packed)
 	_, err = writer.Write(text)
-	require.NoError(t, err)
-	require.NoError(t, writer.Close())
+	require.NoError(tb, err)
+	require.NoError(tb, writer.Close())
 	inner := base64.StdEncoding.EncodeToString(packed.Bytes())
 	data["release"] = base64.StdEncoding.EncodeToString([]byte(inner))
 	record["metadata"].(map[string]any)["labels"].(map[string]any)["status"] = "pending-upgrade"

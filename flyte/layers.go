@@ -2,7 +2,7 @@ package flyte
 
 import (
 	"fmt"
-	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/planewright/planewright"
@@ -33,7 +33,7 @@ func (d Deployment) layer(chart *kube.Chart, facts Chart, revisions revisions) (
 		}
 	}
 	typed := escapeValues(d.typedValues(l.overlay, l.defaults, revisions), facts)
-	l.merged = mergeValues(dropNulls(mergeValues(l.overlay, typed), l.defaults), l.raw)
+	l.merged = kube.Values(dropNulls(l.overlay.Merge(typed), l.defaults)).Merge(l.raw)
 	return l, nil
 }
 
@@ -53,9 +53,9 @@ func chartFile(chart *kube.Chart, name string) (kube.Values, error) {
 	if !ok {
 		return nil, fmt.Errorf("chart %s %s: the file %s is missing: %w", chart.Name(), chart.Version(), name, planewright.ErrNotFound)
 	}
-	values, err := parseValues(data)
+	values, err := kube.ParseValues(data)
 	if err != nil {
-		return nil, fmt.Errorf("chart %s %s: the file %s is no YAML: %w: %w", chart.Name(), chart.Version(), name, err, planewright.ErrInvalid)
+		return nil, fmt.Errorf("chart %s %s: the file %s: %w", chart.Name(), chart.Version(), name, err)
 	}
 	return values, nil
 }
@@ -106,16 +106,7 @@ func escapeTemplate(text string) string {
 
 // containsItem reports whether a list of values has an item like this one.
 func containsItem(list []any, item any) bool {
-	want, err := normalize(item)
-	if err != nil {
-		return false
-	}
-	for _, have := range list {
-		if got, err := normalize(have); err == nil && reflect.DeepEqual(got, want) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(have any) bool { return sameValue(have, item) })
 }
 
 // inlineYAML prints a value on one line.

@@ -6,7 +6,7 @@ import "strings"
 func (d Deployment) fullname() string {
 	raw := d.rawLayer()
 	text := func(path string) string {
-		value, _ := valueAt(raw, path)
+		value, _ := raw.Get(path)
 		s, _ := value.(string)
 		return s
 	}
@@ -29,12 +29,12 @@ func (d Deployment) fullname() string {
 // ServiceAccount returns the name of the ServiceAccount that Flyte runs as, in
 // [Deployment.Namespace]. A cloud identity must trust it.
 func (d Deployment) ServiceAccount() string {
-	if name, ok := valueAt(d.rawLayer(), "serviceAccount.name"); ok {
+	if name, ok := d.rawLayer().Get("serviceAccount.name"); ok {
 		if s, ok := name.(string); ok && s != "" {
 			return s
 		}
 	}
-	if create, ok := valueAt(d.rawLayer(), "serviceAccount.create"); ok && create == false {
+	if create, ok := d.rawLayer().Get("serviceAccount.create"); ok && create == false {
 		return "default"
 	}
 	return d.fullname()

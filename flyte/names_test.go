@@ -13,6 +13,7 @@ import (
 // those that the chart gives.
 func TestNamesAreTheCharts(t *testing.T) {
 	forEachChart(t, func(t *testing.T, c *kube.Chart) {
+		t.Helper()
 		for name, d := range map[string]Deployment{
 			"the default":              minimal(),
 			"a release of the chart's": minimal().WithRelease("flyte-binary"),
@@ -36,8 +37,9 @@ func TestNamesAreTheCharts(t *testing.T) {
 
 func TestWhatFlyteIsConfiguredWith(t *testing.T) {
 	forEachChart(t, func(t *testing.T, c *kube.Chart) {
+		t.Helper()
 		r := render(t, c, production())
-		assert.Equal(t, map[string]any{"host": "db.acme.internal", "port": float64(5432), "dbname": "flyteadmin", "username": "flyte",
+		assert.Equal(t, map[string]any{"host": "db.acme.internal", "port": int64(5432), "dbname": "flyteadmin", "username": "flyte",
 			"options": "sslmode=require", "passwordPath": "/etc/flyte/database/password"}, at(t, r.config("002-database.yaml"), "database", "postgres"))
 		assert.Equal(t, "s3://acme-flyte-data/data", at(t, r.config("003-storage.yaml"), "propeller", "rawoutput-prefix"))
 		assert.Equal(t, "acme-flyte", at(t, r.config("003-storage.yaml"), "storage", "container"))
@@ -45,7 +47,7 @@ func TestWhatFlyteIsConfiguredWith(t *testing.T) {
 		assert.NotContains(t, at(t, render(t, c, minimal()).config("100-inline-config.yaml"), "storage"), "enable-multicontainer", "one bucket")
 		assert.Equal(t, "arn:aws:iam::123456789012:role/flyte-backend", at(t, r.object("ServiceAccount", ""), "metadata", "annotations", awsRoleAnnotation))
 		assert.Nil(t, at(t, render(t, c, minimal()).object("ServiceAccount", ""), "metadata", "annotations"))
-		assert.Equal(t, 3, len(at(t, r.config("100-inline-config.yaml"), "cluster_resources", "customData").([]any)))
+		assert.Len(t, at(t, r.config("100-inline-config.yaml"), "cluster_resources", "customData"), 3)
 
 		r = render(t, c, everything())
 		assert.Equal(t, "sslmode=verify-full sslrootcert=/etc/flyte/database/ca.crt", at(t, r.config("002-database.yaml"), "database", "postgres", "options"))
@@ -79,8 +81,9 @@ func TestWhatFlyteIsConfiguredWith(t *testing.T) {
 // TestTheOverlaysRulesStay: lists replace, so those of the overlay are part of ours.
 func TestTheOverlaysRulesStay(t *testing.T) {
 	forEachChart(t, func(t *testing.T, c *kube.Chart) {
+		t.Helper()
 		d := variants()["gcp"].WithRules(Rule{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, Verbs: []string{"get"}})
-		rules, _ := valueAt(render(t, c, d).layers.merged, "rbac.extraRules")
+		rules, _ := render(t, c, d).layers.merged.Get("rbac.extraRules")
 		require.Len(t, rules, 2)
 		assert.Equal(t, []any{"serviceaccounts"}, at(t, rules, 0, "resources"))
 		assert.Equal(t, []any{"jobs"}, at(t, rules, 1, "resources"))

@@ -95,10 +95,7 @@ func (p Placement) WithPriorityClass(name string) Placement {
 
 // WithAffinity sets the pods' affinity, written as in a pod's spec.affinity.
 func (p Placement) WithAffinity(affinity kube.Values) Placement {
-	p.affinity = affinity
-	if copied, err := normalize(affinity); err == nil {
-		p.affinity, _ = copied.(map[string]any)
-	}
+	p.affinity = kube.Values{}.Merge(affinity)
 	return p
 }
 
@@ -175,7 +172,7 @@ func (p Placement) validate(problems *planewright.Problems) {
 	if p.priorityClass != "" && len(validation.IsDNS1123Subdomain(p.priorityClass)) > 0 {
 		problems.Add("placement.priorityClass", p.priorityClass, "a priority class is named by a DNS subdomain", "use the name of a PriorityClass of the cluster")
 	}
-	if _, err := normalize(p.affinity); err != nil {
+	if _, err := copyValues(p.affinity); err != nil {
 		problems.Add("placement.affinity", "", "an affinity is maps, lists and scalars: "+err.Error(), "write it as in a pod's spec.affinity")
 	}
 	for _, key := range slices.Sorted(maps.Keys(p.affinity)) {

@@ -1,8 +1,6 @@
 package flyte
 
-import (
-	"github.com/planewright/planewright/kube"
-)
+import "github.com/planewright/planewright/kube"
 
 // rawValues is one layer of values that the user lays over the deployment's own.
 type rawValues struct {
@@ -11,24 +9,20 @@ type rawValues struct {
 }
 
 func newRawValues(values kube.Values) rawValues {
-	copied, err := normalize(values)
-	if err != nil {
-		return rawValues{err: err}
-	}
-	m, _ := copied.(map[string]any)
-	return rawValues{values: m}
+	copied, err := copyValues(values)
+	return rawValues{copied, err}
 }
 
 func parseRawValues(text string) rawValues {
-	values, err := parseValues([]byte(text))
-	return rawValues{values: values, err: err}
+	values, err := kube.ParseValues([]byte(text))
+	return rawValues{values, err}
 }
 
 // rawLayer returns all raw values as one layer.
 func (d Deployment) rawLayer() kube.Values {
-	merged := map[string]any{}
+	merged := kube.Values{}
 	for _, raw := range d.raw {
-		merged = mergeValues(merged, raw.values)
+		merged = merged.Merge(raw.values)
 	}
 	return merged
 }

@@ -71,7 +71,7 @@ func isFlyte2(chart *kube.Chart) bool {
 	if err != nil {
 		return false
 	}
-	_, ok := valueAt(values, "configuration.database.postgres")
+	_, ok := values.Get("configuration.database.postgres")
 	return ok
 }
 

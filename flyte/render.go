@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/planewright/planewright"
+	"github.com/planewright/planewright/kube"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
@@ -56,13 +57,11 @@ func withoutContent(secret *unstructured.Unstructured) *unstructured.Unstructure
 }
 
 // redactValues returns the values without those that the chart keeps as secrets.
-func redactValues(values map[string]any, facts Chart) map[string]any {
+func redactValues(values kube.Values, facts Chart) kube.Values {
 	for _, value := range facts.Values {
 		// A placeholder of the overlay's is no secret.
-		if v, ok := valueAt(values, value.Path); ok && value.Secret && v != nil && v != "" && v != placeholderIn(fmt.Sprint(v)) {
-			masked := map[string]any{}
-			setValue(masked, value.Path, redacted)
-			values = mergeValues(values, masked)
+		if v, ok := values.Get(value.Path); ok && value.Secret && v != nil && v != "" && v != placeholderIn(fmt.Sprint(v)) {
+			values = values.Set(value.Path, redacted)
 		}
 	}
 	return values

@@ -181,11 +181,11 @@ type manifest struct {
 func parseManifest(text string) (manifest, error) {
 	var m manifest
 	for document := range strings.SplitSeq("\n"+text, "\n---") {
-		var any map[string]any
-		if err := yaml.Unmarshal([]byte(document), &any); err != nil {
+		var object map[string]any
+		if err := yaml.Unmarshal([]byte(document), &object); err != nil {
 			return m, err
 		}
-		if len(any) == 0 {
+		if len(object) == 0 {
 			continue
 		}
 		if m.documents++; m.documents == 1 {

@@ -42,16 +42,18 @@ type templateKind struct {
 
 // templateKinds are those whose permission is given without asking: none of
 // them lets anybody do more than before.
-var templateKinds = [...]templateKind{
-	{"Namespace", "", "namespaces", true},
-	{"ServiceAccount", "", "serviceaccounts", true},
-	{"Secret", "", "secrets", true},
-	{"ResourceQuota", "", "resourcequotas", true},
-	{"LimitRange", "", "limitranges", false},
-	{"ConfigMap", "", "configmaps", false},
-	{"PodTemplate", "", "podtemplates", false},
-	{"PersistentVolumeClaim", "", "persistentvolumeclaims", false},
-	{"NetworkPolicy", "networking.k8s.io", "networkpolicies", false},
+func templateKinds() []templateKind {
+	return []templateKind{
+		{"Namespace", "", "namespaces", true},
+		{"ServiceAccount", "", "serviceaccounts", true},
+		{"Secret", "", "secrets", true},
+		{"ResourceQuota", "", "resourcequotas", true},
+		{"LimitRange", "", "limitranges", false},
+		{"ConfigMap", "", "configmaps", false},
+		{"PodTemplate", "", "podtemplates", false},
+		{"PersistentVolumeClaim", "", "persistentvolumeclaims", false},
+		{"NetworkPolicy", "networking.k8s.io", "networkpolicies", false},
+	}
 }
 
 func templateKindOf(m manifest) (templateKind, bool) {
@@ -59,11 +61,12 @@ func templateKindOf(m manifest) (templateKind, bool) {
 	if !ok {
 		group = ""
 	}
-	i := slices.IndexFunc(templateKinds[:], func(k templateKind) bool { return k.kind == m.Kind && k.group == group })
+	kinds := templateKinds()
+	i := slices.IndexFunc(kinds, func(k templateKind) bool { return k.kind == m.Kind && k.group == group })
 	if i < 0 {
 		return templateKind{}, false
 	}
-	return templateKinds[i], true
+	return kinds[i], true
 }
 
 // missingRule says why flyteadmin could not make the object of a template,
@@ -98,7 +101,7 @@ func pluralOf(resource, kind string) bool {
 // of the templates, and those that the user gave.
 func (d Deployment) allRules() []Rule {
 	var rules []Rule
-	for _, k := range templateKinds {
+	for _, k := range templateKinds() {
 		used := slices.ContainsFunc(d.templates, func(t resourceTemplate) bool {
 			m, err := parseManifest(substitute(t.text, withReserved(nil, d.Domains()[0])))
 			of, ok := templateKindOf(m)

@@ -72,8 +72,7 @@ func (b binding) storageContent(ctx context.Context, run *planewright.Run) (map[
 	if err != nil {
 		return nil, fmt.Errorf("storage secret key: %w", err)
 	}
-	config := map[string]any{}
-	setValue(config, "storage.stow.config", map[string]any{"access_key_id": b.storage.keyID, "secret_key": string(key)})
+	config := kube.Values{}.Set("storage.stow.config", map[string]any{"access_key_id": b.storage.keyID, "secret_key": string(key)})
 	text, err := yaml.Marshal(config)
 	if err != nil {
 		return nil, fmt.Errorf("storage keys cannot be written as YAML: %w", planewright.ErrInvalid)

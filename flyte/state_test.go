@@ -27,21 +27,21 @@ var stateKinds = [...]kube.ListRequest{
 
 // state returns every object of the cluster as text, by its name, without what
 // differs from run to run: uids, versions, times, and the packed content of Helm's records.
-func (w world) state(t testing.TB) map[string]string {
-	t.Helper()
+func (w world) state(tb testing.TB) map[string]string {
+	tb.Helper()
 	all := map[string]string{}
 	for _, request := range stateKinds {
-		list, err := w.fleet.Cluster("main").Objects.List(t.Context(), request)
-		require.NoError(t, err)
+		list, err := w.fleet.Cluster("main").Objects.List(tb.Context(), request)
+		require.NoError(tb, err)
 		for _, obj := range list {
-			all[kube.RefOf(obj).String()] = stable(t, obj)
+			all[kube.RefOf(obj).String()] = stable(tb, obj)
 		}
 	}
 	return all
 }
 
-func stable(t testing.TB, obj *unstructured.Unstructured) string {
-	t.Helper()
+func stable(tb testing.TB, obj *unstructured.Unstructured) string {
+	tb.Helper()
 	obj = obj.DeepCopy()
 	for _, field := range []string{"uid", "resourceVersion", "creationTimestamp", "managedFields", "generation"} {
 		unstructured.RemoveNestedField(obj.Object, "metadata", field)
@@ -56,7 +56,7 @@ func stable(t testing.TB, obj *unstructured.Unstructured) string {
 		}
 	}
 	text, err := json.Marshal(obj.Object)
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return string(text)
 }
 
@@ -64,18 +64,18 @@ func stable(t testing.TB, obj *unstructured.Unstructured) string {
 func names(state map[string]string) []string { return slices.Sorted(maps.Keys(state)) }
 
 // get reads an object of the cluster.
-func (w world) get(t testing.TB, apiVersion, kind, namespace, name string) *unstructured.Unstructured {
-	t.Helper()
-	obj, err := w.cluster.Objects.Get(t.Context(), kube.Ref{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name})
-	require.NoError(t, err)
+func (w world) get(tb testing.TB, apiVersion, kind, namespace, name string) *unstructured.Unstructured {
+	tb.Helper()
+	obj, err := w.cluster.Objects.Get(tb.Context(), kube.Ref{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name})
+	require.NoError(tb, err)
 	return obj
 }
 
 // create makes an object as somebody else would.
-func (w world) create(t testing.TB, object map[string]any) {
-	t.Helper()
-	_, err := w.cluster.Objects.Create(t.Context(), &unstructured.Unstructured{Object: object})
-	require.NoError(t, err)
+func (w world) create(tb testing.TB, object map[string]any) {
+	tb.Helper()
+	_, err := w.cluster.Objects.Create(tb.Context(), &unstructured.Unstructured{Object: object})
+	require.NoError(tb, err)
 }
 
 func metadata(namespace, name string) map[string]any {
@@ -87,9 +87,9 @@ func metadata(namespace, name string) map[string]any {
 }
 
 // podAnnotations returns the annotations of Flyte's pods.
-func (w world) podAnnotations(t testing.TB) map[string]string {
-	t.Helper()
-	annotations, _, _ := unstructured.NestedStringMap(w.get(t, "apps/v1", "Deployment", "flyte", "flyte-backend-flyte-binary").Object,
+func (w world) podAnnotations(tb testing.TB) map[string]string {
+	tb.Helper()
+	annotations, _, _ := unstructured.NestedStringMap(w.get(tb, "apps/v1", "Deployment", "flyte", "flyte-backend-flyte-binary").Object,
 		"spec", "template", "metadata", "annotations")
 	return annotations
 }

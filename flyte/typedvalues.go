@@ -33,21 +33,21 @@ type revisions struct {
 // typedValues returns the values that the deployment sets itself, over those
 // of the chart's overlay. What is null in them takes away a value of the overlay.
 func (d Deployment) typedValues(overlay, defaults kube.Values, revisions revisions) kube.Values {
-	v := map[string]any{}
+	v := &layer{values: kube.Values{}}
 	d.setDatabase(v)
 	d.setStorage(v)
-	setValue(v, "configuration.logging.plugins", d.logLinks.values())
-	setValue(v, "configuration.connectorService.defaultConnector.endpoint", "k8s://flyteconnector."+d.namespace+":8000")
-	setValue(v, "ingress.create", false)
+	v.set("configuration.logging.plugins", d.logLinks.values())
+	v.set("configuration.connectorService.defaultConnector.endpoint", "k8s://flyteconnector."+d.namespace+":8000")
+	v.set("ingress.create", false)
 	d.setProjects(v)
 	d.setTemplates(v, overlay)
 	d.setServiceAccount(v)
 	d.setPods(v, revisions)
 	d.setImages(v, defaults)
-	return v
+	return v.values
 }
 
-func (d Deployment) setDatabase(v map[string]any) {
+func (d Deployment) setDatabase(v *layer) {
 	db := d.database
 	database := map[string]any{
 		"host":     db.host,
@@ -60,20 +60,20 @@ func (d Deployment) setDatabase(v map[string]any) {
 	if !db.password.IsZero() {
 		database["passwordPath"] = passwordPath
 	}
-	setValue(v, "configuration.database", database)
+	v.set("configuration.database", database)
 }
 
-func (d Deployment) setStorage(v map[string]any) {
+func (d Deployment) setStorage(v *layer) {
 	s := d.storage
-	setValue(v, "configuration.storage.provider", s.provider)
-	setValue(v, "configuration.storage.metadataContainer", s.bucket)
-	setValue(v, "configuration.storage.userDataContainer", s.UserDataBucket())
+	v.set("configuration.storage.provider", s.provider)
+	v.set("configuration.storage.metadataContainer", s.bucket)
+	v.set("configuration.storage.userDataContainer", s.UserDataBucket())
 	if s.UserDataBucket() != s.bucket {
 		// Flyte's storage opens its own bucket and no other unless it is told to.
-		setValue(v, "configuration.inline.storage.enable-multicontainer", true)
+		v.set("configuration.inline.storage.enable-multicontainer", true)
 	}
 	if s.provider == providerGCS {
-		setValue(v, "configuration.storage.providerConfig.gcs.project", s.project)
+		v.set("configuration.storage.providerConfig.gcs.project", s.project)
 		return
 	}
 	config := map[string]any{
@@ -84,16 +84,16 @@ func (d Deployment) setStorage(v map[string]any) {
 		config["endpoint"] = strings.TrimSuffix(s.endpoint, "/")
 		config["disableSSL"] = strings.HasPrefix(s.endpoint, "http://")
 	}
-	setValue(v, "configuration.storage.providerConfig.s3", config)
+	v.set("configuration.storage.providerConfig.s3", config)
 	if name := d.storageSecretName(); name != "" {
 		// With authType accesskey the chart wants the keys among its values.
 		// So the configuration says it, and the Secret adds the keys to it.
-		setValue(v, "configuration.inline.storage.stow.config.auth_type", "accesskey")
-		setValue(v, "configuration.inlineSecretRef", name)
+		v.set("configuration.inline.storage.stow.config.auth_type", "accesskey")
+		v.set("configuration.inlineSecretRef", name)
 	}
 }
 
-func (d Deployment) setProjects(v map[string]any) {
+func (d Deployment) setProjects(v *layer) {
 	if len(d.projects) > 0 {
 		names, details := make([]any, len(d.projects)), make([]any, len(d.projects))
 		for i, p := range d.projects {
@@ -105,26 +105,26 @@ func (d Deployment) setProjects(v map[string]any) {
 			details[i] = map[string]any{"name": p.name, "description": description}
 		}
 		// Both lists: with the first one empty, Flyte makes its example project.
-		setValue(v, "flyte-core-components.admin.seedProjects", names)
-		setValue(v, "flyte-core-components.admin.seedProjectsWithDetails", details)
+		v.set("flyte-core-components.admin.seedProjects", names)
+		v.set("flyte-core-components.admin.seedProjectsWithDetails", details)
 	}
 	if len(d.domains) > 0 {
 		list := make([]any, len(d.domains))
 		for i, domain := range d.domains {
 			list[i] = map[string]any{"id": domain, "name": domain}
 		}
-		setValue(v, "configuration.inline.domains", list)
+		v.set("configuration.inline.domains", list)
 	}
 }
 
-func (d Deployment) setTemplates(v map[string]any, overlay kube.Values) {
-	setValue(v, "configuration.inline.cluster_resources.customData", nil)
+func (d Deployment) setTemplates(v *layer, overlay kube.Values) {
+	v.set("configuration.inline.cluster_resources.customData", nil)
 	if data := d.customData(); len(data) > 0 {
-		setValue(v, "configuration.inline.cluster_resources.customData", data)
+		v.set("configuration.inline.cluster_resources.customData", data)
 	}
 	inline := map[string]any{}
 	var below map[string]any
-	if value, ok := valueAt(overlay, "clusterResourceTemplates.inline"); ok {
+	if value, ok := overlay.Get("clusterResourceTemplates.inline"); ok {
 		below, _ = asMap(value)
 	}
 	switch _, has := below[accountTemplate]; {
@@ -142,40 +142,40 @@ func (d Deployment) setTemplates(v map[string]any, overlay kube.Values) {
 		inline[namespaceTemplate] = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: '{{ namespace }}'\n"
 	}
 	if len(inline) > 0 {
-		setValue(v, "clusterResourceTemplates.inline", inline)
+		v.set("clusterResourceTemplates.inline", inline)
 	}
 	if rules := d.allRules(); len(rules) > 0 {
 		var list []any
-		if value, ok := valueAt(overlay, "rbac.extraRules"); ok {
+		if value, ok := overlay.Get("rbac.extraRules"); ok {
 			list, _ = value.([]any)
 		}
 		list = append([]any(nil), list...)
 		for _, r := range rules {
 			list = append(list, r.values())
 		}
-		setValue(v, "rbac.extraRules", list)
+		v.set("rbac.extraRules", list)
 	}
 }
 
-func (d Deployment) setServiceAccount(v map[string]any) {
-	setValue(v, "serviceAccount.annotations", nil)
+func (d Deployment) setServiceAccount(v *layer) {
+	v.set("serviceAccount.annotations", nil)
 	if !d.identity.IsZero() {
 		annotations := map[string]any{}
 		for key, value := range d.identity.annotations {
 			annotations[key] = value
 		}
-		setValue(v, "serviceAccount.annotations", annotations)
+		v.set("serviceAccount.annotations", annotations)
 	}
 	if len(d.pullSecrets) > 0 {
 		list := make([]any, len(d.pullSecrets))
 		for i, name := range d.pullSecrets {
 			list[i] = map[string]any{"name": name}
 		}
-		setValue(v, "serviceAccount.imagePullSecrets", list)
+		v.set("serviceAccount.imagePullSecrets", list)
 	}
 }
 
-func (d Deployment) setPods(v map[string]any, revisions revisions) {
+func (d Deployment) setPods(v *layer, revisions revisions) {
 	if !d.requests.IsZero() || !d.limits.IsZero() {
 		resources := map[string]any{}
 		if !d.requests.IsZero() {
@@ -184,10 +184,10 @@ func (d Deployment) setPods(v map[string]any, revisions revisions) {
 		if !d.limits.IsZero() {
 			resources["limits"] = d.limits.values()
 		}
-		setValue(v, "deployment.resources", resources)
+		v.set("deployment.resources", resources)
 	}
 	if spec := d.placement.podSpec(); len(spec) > 0 {
-		setValue(v, "deployment.extraPodSpec", spec)
+		v.set("deployment.extraPodSpec", spec)
 	}
 	annotations := map[string]any{}
 	if revisions.database != "" {
@@ -197,11 +197,11 @@ func (d Deployment) setPods(v map[string]any, revisions revisions) {
 		annotations[storageRevisionAnnotation] = revisions.storage
 	}
 	if len(annotations) > 0 {
-		setValue(v, "deployment.podAnnotations", annotations)
+		v.set("deployment.podAnnotations", annotations)
 	}
 	if volume := d.databaseVolume(); volume != nil {
-		setValue(v, "deployment.extraVolumes", []any{volume})
-		setValue(v, "deployment.extraVolumeMounts", []any{databaseVolumeMount()})
+		v.set("deployment.extraVolumes", []any{volume})
+		v.set("deployment.extraVolumeMounts", []any{databaseVolumeMount()})
 	}
 }
 
@@ -252,21 +252,23 @@ func (d Deployment) neededItems() []neededItem {
 }
 
 // imageValues are the values that name the chart's images.
-var imageValues = [...]string{
-	"deployment.image.repository",
-	"deployment.waitForDB.image.repository",
-	"configuration.co-pilot.image.repository",
+func imageValues() []string {
+	return []string{
+		"deployment.image.repository",
+		"deployment.waitForDB.image.repository",
+		"configuration.co-pilot.image.repository",
+	}
 }
 
 // setImages points the images that the chart names to the deployment's registry.
-func (d Deployment) setImages(v map[string]any, defaults kube.Values) {
+func (d Deployment) setImages(v *layer, defaults kube.Values) {
 	if d.registry == "" {
 		return
 	}
-	for _, path := range imageValues {
-		value, _ := valueAt(defaults, path)
+	for _, path := range imageValues() {
+		value, _ := defaults.Get(path)
 		if repository, ok := value.(string); ok && repository != "" {
-			setValue(v, path, d.registry+"/"+withoutRegistry(repository))
+			v.set(path, d.registry+"/"+withoutRegistry(repository))
 		}
 	}
 }

@@ -12,6 +12,8 @@ const binaryChart = "flyte-binary"
 // knows. Its charts are published at https://flyteorg.github.io/flyte. They
 // must be asked for by version: the newest chart of the same name there is
 // another product, Flyte 2.
+//
+//nolint:revive // The underscores stand for the dots of the release's name.
 var V1_16_8 = NewVersion("v1.16.8", Chart{
 	Name:    binaryChart,
 	Version: "v1.16.8",

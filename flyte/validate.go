@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/planewright/planewright"
+	"github.com/planewright/planewright/kube"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
@@ -98,13 +99,13 @@ func (d Deployment) validateImages(p *planewright.Problems) {
 func (d Deployment) validateRaw(p *planewright.Problems) {
 	for i, raw := range d.raw {
 		if raw.err != nil {
-			p.Add(fmt.Sprintf("values[%d]", i), "", "values are maps, lists and scalars: "+raw.err.Error(), "mend the values")
+			p.Add(fmt.Sprintf("values[%d]", i), "", "values are maps of strings, numbers, booleans and lists: "+raw.err.Error(), "mend the values")
 		}
 	}
 	chart, _ := d.version.Chart(binaryChart)
 	raw := d.rawLayer()
 	for _, trap := range chart.Traps {
-		if _, ok := valueAt(raw, trap.Path); ok && trap.Error {
+		if _, ok := raw.Get(trap.Path); ok && trap.Error {
 			p.Add("values."+trap.Path, "", trap.Cause, trap.Fix)
 		}
 	}
@@ -113,9 +114,9 @@ func (d Deployment) validateRaw(p *planewright.Problems) {
 
 // validateReplaced finds raw values that take the place of what the
 // deployment needs: Helm replaces lists and texts, it does not merge them.
-func (d Deployment) validateReplaced(p *planewright.Problems, raw map[string]any) {
+func (d Deployment) validateReplaced(p *planewright.Problems, raw kube.Values) {
 	for _, needed := range d.neededItems() {
-		value, ok := valueAt(raw, needed.path)
+		value, ok := raw.Get(needed.path)
 		if !ok {
 			continue
 		}
@@ -124,10 +125,10 @@ func (d Deployment) validateReplaced(p *planewright.Problems, raw map[string]any
 			p.Add("values."+needed.path, "", "Helm replaces lists, so this one drops the deployment's own entry "+needed.name, "add this entry to the list: "+inlineYAML(needed.item))
 		}
 	}
-	if value, ok := valueAt(raw, "configuration.database.passwordPath"); ok && !d.database.password.IsZero() && value != passwordPath {
+	if value, ok := raw.Get("configuration.database.passwordPath"); ok && !d.database.password.IsZero() && value != passwordPath {
 		p.Add("values.configuration.database.passwordPath", fmt.Sprint(value), "the database's password is mounted at "+passwordPath, "leave the value out, or WithPassword")
 	}
-	if value, ok := valueAt(raw, "configuration.inlineSecretRef"); ok && d.storageSecretName() != "" && value != d.storageSecretName() {
+	if value, ok := raw.Get("configuration.inlineSecretRef"); ok && d.storageSecretName() != "" && value != d.storageSecretName() {
 		p.Add("values.configuration.inlineSecretRef", fmt.Sprint(value), "the storage's keys are in Secret "+d.storageSecretName()+", which this would drop", "put both into one Secret and use WithKeysFromSecret")
 	}
 }

@@ -156,7 +156,7 @@ func (s releaseStep) health(ctx context.Context, service servicePort) (running b
 		return false, []planewright.Finding{{Severity: planewright.SeverityUnprobed, Code: CodeHealth, Object: &object,
 			Cause: "Flyte's health cannot be probed here: " + err.Error()}}
 	}
-	defer forwarding.Close()
+	defer func() { _ = forwarding.Close() }()
 	gateway := gateway{forwarding.Address(service.port)}
 	if err := gateway.health(patient); err != nil {
 		return false, []planewright.Finding{{Severity: planewright.SeverityError, Code: CodeHealth, Object: &object,

@@ -32,10 +32,10 @@ type world struct {
 func standIns() kube.ChartSource { return live.ChartFS(testcharts.FS(), ".") }
 
 // newWorld makes a world with one cluster, main.
-func newWorld(t testing.TB, opts ...kubefake.ClusterOption) world {
-	t.Helper()
+func newWorld(tb testing.TB, opts ...kubefake.ClusterOption) world {
+	tb.Helper()
 	fleet := kubefake.NewFleet().Add("main", opts...)
-	t.Cleanup(fleet.Close)
+	tb.Cleanup(fleet.Close)
 	cluster := fleet.Cluster("main")
 	return world{fleet, cluster, flyte.NewEnv(cluster).WithCharts(standIns())}
 }
@@ -65,10 +65,10 @@ func production() flyte.Deployment {
 }
 
 // install installs and expects it to work.
-func (w world) install(t testing.TB, d flyte.Deployment) *planewright.Report {
-	t.Helper()
-	report, err := d.Install(t.Context(), w.env)
-	require.NoError(t, err)
+func (w world) install(tb testing.TB, d flyte.Deployment) *planewright.Report {
+	tb.Helper()
+	report, err := d.Install(tb.Context(), w.env)
+	require.NoError(tb, err)
 	return report
 }
 
@@ -85,38 +85,38 @@ func (m memory) WriteFile(name string, data []byte) error {
 	return nil
 }
 
-func jsonOf(t testing.TB, value any) string {
-	t.Helper()
+func jsonOf(tb testing.TB, value any) string {
+	tb.Helper()
 	data, err := json.Marshal(value)
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return string(data)
 }
 
 // records returns what Helm has kept of its releases, unpacked.
-func records(t testing.TB, w world) []string {
-	t.Helper()
-	list, err := w.cluster.Objects.List(t.Context(), kube.ListRequest{APIVersion: "v1", Kind: "Secret", Labels: "owner=helm"})
-	require.NoError(t, err)
-	require.NotEmpty(t, list)
+func records(tb testing.TB, w world) []string {
+	tb.Helper()
+	list, err := w.cluster.Objects.List(tb.Context(), kube.ListRequest{APIVersion: "v1", Kind: "Secret", Labels: "owner=helm"})
+	require.NoError(tb, err)
+	require.NotEmpty(tb, list)
 	var texts []string
 	for _, secret := range list {
 		data, _, _ := unstructured.NestedString(secret.Object, "data", "release")
-		texts = append(texts, unpack(t, data))
+		texts = append(texts, unpack(tb, data))
 	}
 	return texts
 }
 
 // unpack reads the content of a record of Helm's.
-func unpack(t testing.TB, data string) string {
-	t.Helper()
+func unpack(tb testing.TB, data string) string {
+	tb.Helper()
 	outer, err := base64.StdEncoding.DecodeString(data)
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	inner, err := base64.StdEncoding.DecodeString(string(outer))
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	unpacked, err := gzip.NewReader(bytes.NewReader(inner))
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	text, err := io.ReadAll(unpacked)
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return string(text)
 }
 

@@ -75,7 +75,7 @@ func (l leaseLocker) try(ctx context.Context, holder string, progress func(strin
 		if err != nil {
 			return nil, err
 		}
-		return l.hold(taken, holder), nil
+		return l.hold(ctx, taken, holder), nil
 	}
 	if err != nil {
 		return nil, err
@@ -93,13 +93,13 @@ func (l leaseLocker) try(ctx context.Context, holder string, progress func(strin
 	if err != nil {
 		return nil, err
 	}
-	return l.hold(taken, holder), nil
+	return l.hold(ctx, taken, holder), nil
 }
 
 // waitOut returns nil when the holder of the Lease is dead.
 func (l leaseLocker) waitOut(ctx context.Context, live *unstructured.Unstructured, progress func(string)) error {
 	seen := readLease(live)
-	left := min(max(seen.renewed.Add(seen.duration).Sub(time.Now()), leaseDoubt), max(seen.duration, leaseDoubt))
+	left := min(max(time.Until(seen.renewed.Add(seen.duration)), leaseDoubt), max(seen.duration, leaseDoubt))
 	progress(fmt.Sprintf("%s is held by %s; waiting up to %s to see whether it is alive", l.Name(), seen.holder, left.Round(time.Second)))
 	waiting, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
@@ -195,9 +195,9 @@ type leaseLock struct {
 	lease *unstructured.Unstructured
 }
 
-// hold renews the Lease from now on.
-func (l leaseLocker) hold(lease *unstructured.Unstructured, holder string) planewright.Lock {
-	ctx, stop := context.WithCancel(context.Background())
+// hold renews the Lease from now on, whatever becomes of the context.
+func (l leaseLocker) hold(ctx context.Context, lease *unstructured.Unstructured, holder string) planewright.Lock {
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	lock := &leaseLock{leaseLocker: l, holder: holder, stop: stop, ended: make(chan struct{}), lost: make(chan struct{}), lease: lease}
 	go lock.renewing(ctx, time.Now())
 	return lock

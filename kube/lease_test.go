@@ -76,7 +76,7 @@ func TestALivingHolderIsNamed(t *testing.T) {
 		since := time.Now()
 		lock, err := locker.Lock(t.Context(), "ana@laptop", silent)
 		require.NoError(t, err)
-		defer lock.Release(t.Context())
+		defer func() { assert.NoError(t, lock.Release(t.Context())) }()
 		time.Sleep(2 * time.Second)
 
 		begun := time.Now()
@@ -208,7 +208,7 @@ func TestWaitingForALockEndsWithTheContext(t *testing.T) {
 	withLocker(t, func(t *testing.T, fleet *kubefake.Fleet, _ kube.Cluster, locker planewright.Locker) {
 		lock, err := locker.Lock(t.Context(), "ana@laptop", silent)
 		require.NoError(t, err)
-		defer lock.Release(t.Context())
+		defer func() { assert.NoError(t, lock.Release(t.Context())) }()
 		cause := errors.New("enough")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Second, func() { cancel(cause) })

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// ErrReleasePending: a Helm operation on the release was cut off, or is under
-// way in somebody else's hands. Typed: [*PendingError].
+// ErrReleasePending says that a Helm operation on the release was cut off, or
+// is under way in somebody else's hands. Typed: [*PendingError].
 var ErrReleasePending = errors.New("release is pending")
 
 // Release is a Helm release as it should be.
