@@ -88,11 +88,17 @@ func distance(a, b string) int {
 // rawFindings tells of raw values that do nothing, or not what they seem to.
 func (d Deployment) rawFindings(facts Chart) []planewright.Finding {
 	raw := d.rawLayer()
+	severity := planewright.SeverityWarning
+	if d.strict {
+		severity = planewright.SeverityError
+	}
 	var findings []planewright.Finding
+	dead := map[string]bool{}
 	for _, path := range unread(raw, facts) {
-		severity := planewright.SeverityWarning
-		if d.strict {
-			severity = planewright.SeverityError
+		if i := slices.IndexFunc(facts.Traps, func(t Trap) bool { return path.within(splitPath(t.Path)) }); i >= 0 {
+			// More is known about it.
+			dead[facts.Traps[i].Path] = true
+			continue
 		}
 		fix := "leave it out"
 		if near := nearest(path, facts); len(near) > 0 {
@@ -107,8 +113,12 @@ func (d Deployment) rawFindings(facts Chart) []planewright.Finding {
 	}
 	for _, trap := range facts.Traps {
 		if _, ok := raw.Get(trap.Path); ok && !trap.Error {
+			of := planewright.SeverityWarning
+			if dead[trap.Path] {
+				of = severity
+			}
 			findings = append(findings, planewright.Finding{
-				Severity: planewright.SeverityWarning,
+				Severity: of,
 				Code:     CodeTrap,
 				Cause:    fmt.Sprintf("the raw value %s: %s", trap.Path, trap.Cause),
 				Fix:      trap.Fix,

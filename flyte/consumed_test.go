@@ -1,8 +1,10 @@
 package flyte
 
 import (
+	"strings"
 	"testing"
 
+	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/kube"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -59,5 +61,26 @@ func TestDistance(t *testing.T) {
 	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"kitten", "sitting", 3}, {"abc", "abc", 0}} {
 		assert.Equal(t, c.want, distance(c.a, c.b))
 		assert.Equal(t, c.want, distance(c.b, c.a))
+	}
+}
+
+func TestATrapSaysMoreThanThatAValueIsUnread(t *testing.T) {
+	d := minimal().WithValuesYAML("deployment: {replicas: 2}\nconfigmap: {admin: {endpoint: x}}\nconfiguration: {database: {password: hunter2}}")
+	for _, c := range []struct {
+		deployment Deployment
+		unread     planewright.Severity
+	}{{d, planewright.SeverityWarning}, {d.WithStrictValues(), planewright.SeverityError}} {
+		severities := map[string]planewright.Severity{}
+		for _, f := range c.deployment.rawFindings(binaryFacts(t)) {
+			assert.Equal(t, CodeTrap, f.Code)
+			assert.NotContains(t, f.String(), "hunter2")
+			path, _, _ := strings.Cut(strings.TrimPrefix(f.Cause, "the raw value "), ":")
+			severities[path] = f.Severity
+		}
+		assert.Equal(t, map[string]planewright.Severity{
+			"deployment.replicas":             c.unread,
+			"configmap":                       c.unread,
+			"configuration.database.password": planewright.SeverityWarning, // It is read.
+		}, severities)
 	}
 }

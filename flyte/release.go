@@ -45,34 +45,25 @@ func (s releaseStep) chart(ctx context.Context) (*kube.Chart, error) {
 	if err != nil {
 		return nil, fmt.Errorf("chart %s %s: %w", s.facts.Name, s.facts.Version, err)
 	}
-	refuse := func(format string, args ...any) error {
-		return fmt.Errorf("chart %s %s: the chart that was found %s: %w", s.facts.Name, s.facts.Version, fmt.Sprintf(format, args...), planewright.ErrInvalid)
-	}
 	switch {
 	case chart.Name() != s.facts.Name:
-		return nil, refuse("is called %s; give the Env a source that has %s", chart.Name(), s.facts.Name)
-	case isFlyte2(chart):
-		return nil, refuse("is %s, of Flyte 2, which is another product under the same name; give the Env a source that has the version", chart.Version())
+		return nil, s.refuse("is called %s; give the Env a source that has %s", chart.Name(), s.facts.Name)
+	case major(chart.Version()) != major(s.facts.Version):
+		return nil, s.refuse("is %s, %s", chart.Version(), otherProduct)
 	case chart.Version() != s.facts.Version:
-		return nil, refuse("is %s; give the Env a source that has the version, or make a flyte.Version of it", chart.Version())
+		return nil, s.refuse("is %s; give the Env a source that has the version, or make a flyte.Version of it", chart.Version())
 	case s.facts.Digest != "" && chart.Digest() != "" && chart.Digest() != s.facts.Digest:
-		return nil, refuse("has the digest %s, and %s is expected; if it was packed again, use WithoutDigests of the version", chart.Digest(), s.facts.Digest)
+		return nil, s.refuse("has the digest %s, and %s is expected; if it was packed again, use WithoutDigests of the version", chart.Digest(), s.facts.Digest)
 	}
 	return chart, nil
 }
 
-// isFlyte2 tells the two products apart that are published under one chart
-// name: by the version, or else by how the database is configured.
-func isFlyte2(chart *kube.Chart) bool {
-	if major(chart.Version()) != "1" && major(chart.Version()) != "0" {
-		return true
-	}
-	values, err := chartFile(chart, "values.yaml")
-	if err != nil {
-		return false
-	}
-	_, ok := values.Get("configuration.database.postgres")
-	return ok
+// otherProduct says what is wrong with a chart of Flyte 2.
+const otherProduct = "of Flyte 2, which is another product under the same name; give the Env a source that has the version"
+
+// refuse makes an error of what a chart is that is not the one that is meant.
+func (s releaseStep) refuse(format string, args ...any) error {
+	return fmt.Errorf("chart %s %s: the chart that was found %s: %w", s.facts.Name, s.facts.Version, fmt.Sprintf(format, args...), planewright.ErrInvalid)
 }
 
 // build makes the release, and says what its values are made of.
@@ -84,6 +75,10 @@ func (s releaseStep) build(ctx context.Context, revisions revisions) (kube.Relea
 	l, err := s.layer(chart, s.facts, revisions)
 	if err != nil {
 		return kube.Release{}, layers{}, err
+	}
+	if _, ok := l.defaults.Get("configuration.database.postgres"); ok {
+		// Whatever its version says.
+		return kube.Release{}, layers{}, s.refuse("is %s", otherProduct)
 	}
 	return kube.Release{
 		Name:           s.release,
@@ -300,15 +295,24 @@ func (s releaseStep) await(ctx context.Context, run *planewright.Run) error {
 	}); err != nil {
 		return err
 	}
-	s.advise(run)
+	s.advise(ctx, run, state)
 	return nil
 }
 
 // advise says how to reach what was installed.
-func (s releaseStep) advise(run *planewright.Run) {
-	name := s.fullname()
-	run.Advise("reach the console at http://localhost:8088/console: kubectl -n %s port-forward service/%s-http 8088:8088", s.namespace, name)
-	run.Advise("reach the API at dns:///localhost:8089 (insecure): kubectl -n %s port-forward service/%s-grpc 8089:8089", s.namespace, name)
+func (s releaseStep) advise(ctx context.Context, run *planewright.Run, state kube.ReleaseState) {
+	services, _, err := s.services(ctx, state)
+	if err != nil {
+		// What was installed is installed, whether or not it can be told how to reach it.
+		run.Logger().WarnContext(ctx, "the services of the release cannot be read", "error", err)
+		return
+	}
+	if http, ok := services[httpPort]; ok {
+		run.Advise("reach the console at http://localhost:8088/console: kubectl -n %s port-forward service/%s 8088:%d", s.namespace, http.service, http.port)
+	}
+	if grpc, ok := services[grpcPort]; ok {
+		run.Advise("reach the API at dns:///localhost:8089 (insecure): kubectl -n %s port-forward service/%s 8089:%d", s.namespace, grpc.service, grpc.port)
+	}
 }
 
 // takesTime reports whether an object is ready only some time after it was made.
