@@ -43,7 +43,7 @@ func newFolder(parent, logDir string) (*folder, error) {
 	}
 	f := &folder{path: path, logs: filepath.Join(path, "logs")}
 	if err := f.prepare(logDir); err != nil {
-		f.remove()
+		_ = f.remove() // the first error says more
 		return nil, fmt.Errorf("make a folder for the stack: %w", err)
 	}
 	return f, nil
@@ -86,7 +86,7 @@ func (f *folder) etcdSocket() string { return f.join("etcd.sock") }
 func (f *folder) remove() error {
 	err := os.RemoveAll(f.path)
 	if f.lock != nil {
-		f.lock.Close()
+		_ = f.lock.Close() // the folder with the lock is gone
 	}
 	if err != nil {
 		return fmt.Errorf("remove the stack's folder: %w", err)
@@ -125,7 +125,7 @@ func removeAbandoned(parent string) {
 		if free, err := lock.TryLock(); err == nil && free {
 			_ = os.RemoveAll(filepath.Dir(path))
 		}
-		lock.Close()
+		_ = lock.Close()
 	}
 }
 

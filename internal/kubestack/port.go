@@ -34,7 +34,7 @@ func reservePort() (*reservedPort, error) {
 	socket := os.NewFile(uintptr(fd), "reserved port")
 	number, err := bindLoopback(fd)
 	if err != nil {
-		socket.Close()
+		_ = socket.Close() // the first error says more
 		return nil, fmt.Errorf("reserve a port: %w", err)
 	}
 	return &reservedPort{number: number, socket: socket}, nil

@@ -121,13 +121,13 @@ func (s *Stack) rootCause(err error) error {
 func (s *Stack) Stop() error { return s.stop() }
 
 // shutdown ends the processes and then clears up.
-func (s *Stack) shutdown(clear func() error) error {
+func (s *Stack) shutdown(tidy func() error) error {
 	s.fail(errStopped)
 	errs := []error{s.processes.killAll()}
 	for _, c := range s.clusters {
 		errs = append(errs, c.close())
 	}
-	return errors.Join(append(errs, clear())...)
+	return errors.Join(append(errs, tidy())...)
 }
 
 // Done returns a channel that is closed when the stack is stopped or when one of its

@@ -355,10 +355,10 @@ func testReleaseNotFound(s *scene) {
 	t := s.t
 	_, err := s.cluster.Releases.State(s.ctx, s.namespace, "nobody")
 	require.ErrorIs(t, err, planewright.ErrNotFound)
-	assert.ErrorContains(t, err, "nobody")
-	assert.ErrorContains(t, err, s.cluster.Name)
+	require.ErrorContains(t, err, "nobody")
+	require.ErrorContains(t, err, s.cluster.Name)
 	_, err = s.cluster.Releases.Uninstall(s.ctx, s.namespace, "nobody")
-	assert.ErrorIs(t, err, planewright.ErrNotFound)
+	require.ErrorIs(t, err, planewright.ErrNotFound)
 	_, err = s.cluster.Releases.Rollback(s.ctx, s.namespace, "nobody", 0)
 	assert.ErrorIs(t, err, planewright.ErrNotFound)
 	list, err := s.cluster.Releases.List(s.ctx, s.namespace)
