@@ -110,7 +110,7 @@ func testCustomResource(s *scene) {
 	assert.EqualValues(t, 1, field(made, "spec", "size"))
 	_, err = s.cluster.Objects.Apply(s.ctx, s.object(widget("two", "0")), kube.ApplyOptions{})
 	require.ErrorIs(t, err, planewright.ErrInvalid)
-	assert.ErrorContains(t, err, "spec.size")
+	require.ErrorContains(t, err, "spec.size")
 	assert.Equal(t, made.GetResourceVersion(), s.apply(t, s.object(widget("one", "1"))).GetResourceVersion())
 	assert.EqualValues(t, 2, s.apply(t, s.object(widget("one", "2"))).GetGeneration())
 

@@ -360,7 +360,7 @@ func testReleaseNotFound(s *scene) {
 	_, err = s.cluster.Releases.Uninstall(s.ctx, s.namespace, "nobody")
 	require.ErrorIs(t, err, planewright.ErrNotFound)
 	_, err = s.cluster.Releases.Rollback(s.ctx, s.namespace, "nobody", 0)
-	assert.ErrorIs(t, err, planewright.ErrNotFound)
+	require.ErrorIs(t, err, planewright.ErrNotFound)
 	list, err := s.cluster.Releases.List(s.ctx, s.namespace)
 	require.NoError(t, err)
 	assert.Empty(t, list)

@@ -95,7 +95,7 @@ func testForeignRelease(s *scene) {
 	before := s.versions(t)
 	_, err := s.cluster.Releases.Plan(s.ctx, ours)
 	require.ErrorIs(t, err, planewright.ErrConflict)
-	assert.ErrorContains(t, err, "kubetest/other")
+	require.ErrorContains(t, err, "kubetest/other")
 	_, err = s.cluster.Releases.Apply(s.ctx, ours)
 	require.ErrorIs(t, err, planewright.ErrConflict)
 	assert.False(t, retryable(err))
