@@ -70,7 +70,7 @@ func TestASecretThatIsNotThereNamesItsSource(t *testing.T) {
 	} {
 		_, err := secret.Resolve(t.Context())
 		require.ErrorIs(t, err, planewright.ErrNotFound)
-		assert.EqualError(t, err, want)
+		require.EqualError(t, err, want)
 	}
 	_, err := planewright.SecretInCluster("db", "password").Resolve(t.Context())
 	require.ErrorIs(t, err, planewright.ErrUnsupported)

@@ -124,7 +124,8 @@ func TestEveryFaultAtEveryCallIsMendedByTheNextInstall(t *testing.T) {
 					w.fleet.Revive()
 
 					_, err := planewright.Install(t.Context(), production().On(w.env), planewright.WithHolder("second"))
-					if !assert.NoError(t, err, "%s (the disturbed install said: %v)", name, disturbed) {
+					if err != nil { // the matrix goes on
+						t.Errorf("%s: %v (the disturbed install said: %v)", name, err, disturbed)
 						return
 					}
 					assert.Equal(t, want, endState(t, w.cluster), name)

@@ -54,7 +54,7 @@ func TestTheReleaseOfAnotherChartIsNotTaken(t *testing.T) {
 			w.fleet.ForgetCalls()
 			_, err := production().Install(t.Context(), w.env)
 			require.ErrorIs(t, err, planewright.ErrConflict, "it is nobody's stack's")
-			assert.ErrorContains(t, err, "WithAdoption")
+			require.ErrorContains(t, err, "WithAdoption")
 			assert.Zero(t, w.fleet.Writes("main"))
 
 			plan, err := production().WithAdoption().Plan(t.Context(), w.env)
@@ -163,7 +163,7 @@ func TestALockOfTheCallers(t *testing.T) {
 	w := newWorld(t)
 	_, err := production().Install(t.Context(), w.env.WithLocker(held{}))
 	require.ErrorIs(t, err, planewright.ErrLocked)
-	assert.ErrorContains(t, err, "ana@laptop")
+	require.ErrorContains(t, err, "ana@laptop")
 	_, err = w.cluster.Releases.State(t.Context(), "flyte", "flyte-backend")
 	assert.ErrorIs(t, err, planewright.ErrNotFound)
 }
@@ -238,7 +238,7 @@ func TestAMissingSecretSourceIsNamed(t *testing.T) {
 	d := production().WithDatabase(flyte.Postgres("db", "flyte").WithPassword(planewright.SecretFromEnv("PLANEWRIGHT_TEST_UNSET")))
 	_, err := d.Install(t.Context(), w.env)
 	require.ErrorIs(t, err, planewright.ErrNotFound)
-	assert.ErrorContains(t, err, "database password: secret from environment variable PLANEWRIGHT_TEST_UNSET")
+	require.ErrorContains(t, err, "database password: secret from environment variable PLANEWRIGHT_TEST_UNSET")
 	assert.Zero(t, w.fleet.Writes("main"))
 }
 
@@ -263,7 +263,7 @@ func TestAPendingReleaseOfSomebodyElseIsRefused(t *testing.T) {
 	w.fleet.ForgetCalls()
 	_, err = production().WithAdoption().Install(t.Context(), w.env)
 	require.ErrorIs(t, err, kube.ErrReleasePending)
-	assert.ErrorContains(t, err, "see Deployment.WithPendingRecovery")
+	require.ErrorContains(t, err, "see Deployment.WithPendingRecovery")
 	assert.Zero(t, w.fleet.Writes("main"))
 }
 

@@ -95,7 +95,7 @@ func TestANamespaceThatIsBeingDeletedStopsTheInstall(t *testing.T) {
 	w.fleet.ForgetCalls()
 	_, err := production().Install(t.Context(), w.env)
 	require.ErrorIs(t, err, planewright.ErrBlocked)
-	assert.ErrorContains(t, err, "namespace flyte is being deleted")
+	require.ErrorContains(t, err, "namespace flyte is being deleted")
 	assert.Zero(t, w.fleet.Writes("main"))
 }
 
@@ -173,7 +173,7 @@ func TestASecretOfSomebodyElseIsNotTaken(t *testing.T) {
 	w.fleet.ForgetCalls()
 	_, err := production().Install(t.Context(), w.env)
 	require.ErrorIs(t, err, planewright.ErrBlocked)
-	assert.ErrorContains(t, err, "Secret flyte/flyte-backend-database exists, and this deployment did not make it")
+	require.ErrorContains(t, err, "Secret flyte/flyte-backend-database exists, and this deployment did not make it")
 	assert.Zero(t, w.fleet.Writes("main"))
 
 	plan, err := production().WithAdoption().Plan(t.Context(), w.env)
@@ -189,13 +189,13 @@ func TestAPasswordInTheClusterIsReferredTo(t *testing.T) {
 	d := production().WithDatabase(flyte.Postgres("db.acme.internal", "flyteadmin").WithPassword(planewright.SecretInCluster("rds", "pass")))
 	_, err := d.Install(t.Context(), w.env)
 	require.ErrorIs(t, err, planewright.ErrBlocked)
-	assert.ErrorContains(t, err, "Secret flyte/rds in cluster main: the Secret for the database's password does not exist")
+	require.ErrorContains(t, err, "Secret flyte/rds in cluster main: the Secret for the database's password does not exist")
 	assert.Zero(t, w.fleet.Writes("main"))
 
 	w.create(t, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": metadata("", "flyte")})
 	w.create(t, map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": metadata("flyte", "rds"), "data": map[string]any{"password": "eA=="}})
 	_, err = d.Install(t.Context(), w.env)
-	assert.ErrorContains(t, err, "the Secret for the database's password has no key pass; fix: add the key, or refer to one that is there: password")
+	require.ErrorContains(t, err, "the Secret for the database's password has no key pass; fix: add the key, or refer to one that is there: password")
 
 	d = d.WithDatabase(flyte.Postgres("db.acme.internal", "flyteadmin").WithPassword(planewright.SecretInCluster("rds", "password")))
 	report := w.install(t, d)
@@ -311,8 +311,8 @@ func TestObjectsOfAnotherReleaseAreAllNamed(t *testing.T) {
 		WithDatabase(flyte.Postgres("db", "flyte").WithTLS(flyte.TLSDisable))
 	_, err := other.Install(t.Context(), w.env)
 	require.Error(t, err)
-	assert.ErrorContains(t, err, "flyte-backend-flyte-binary-cluster-role")
-	assert.ErrorContains(t, err, "flyte-backend-flyte-binary-cluster-role-binding")
+	require.ErrorContains(t, err, "flyte-backend-flyte-binary-cluster-role")
+	require.ErrorContains(t, err, "flyte-backend-flyte-binary-cluster-role-binding")
 	assert.Zero(t, w.fleet.Writes("main"))
 }
 
@@ -320,7 +320,7 @@ func TestWhatTheChartRefusesIsToldBeforeAnythingIsWritten(t *testing.T) {
 	forEachSource(t, func(t *testing.T, w world) {
 		_, err := production().WithValuesYAML("configuration: {storage: {provider: azblob}}").Install(t.Context(), w.env)
 		require.ErrorIs(t, err, planewright.ErrInvalid)
-		assert.ErrorContains(t, err, "azblob")
+		require.ErrorContains(t, err, "azblob")
 		assert.Zero(t, w.fleet.Writes("main"))
 	})
 }
@@ -367,7 +367,7 @@ func TestRawTemplatesAreCheckedToo(t *testing.T) {
 	own := production().WithStrictValues().WithValuesYAML("clusterResourceTemplates: {inline: {020_own.yaml: \"apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: '{{ team }}'}\\n\"}}")
 	_, err = own.Install(t.Context(), w.env)
 	require.ErrorIs(t, err, planewright.ErrBlocked)
-	assert.ErrorContains(t, err, `the resource template 020_own.yaml: "{{ team }}": the variable has no value in development, staging and production`)
+	require.ErrorContains(t, err, `the resource template 020_own.yaml: "{{ team }}": the variable has no value in development, staging and production`)
 	for _, values := range []string{
 		"configuration: {inline: {cluster_resources: {templateData: {team: {value: ml}}}}}",
 		"configuration: {inline: {cluster_resources: {templateData: [{team: {valueFrom: {env: TEAM}}}]}}}",
@@ -395,8 +395,8 @@ func TestPermissionsThatAreMissingAreAllTold(t *testing.T) {
 		kube.Access{Verb: "*", Group: "rbac.authorization.k8s.io", Resource: "clusterroles"}))
 	_, err := production().Install(t.Context(), w.env)
 	require.Error(t, err)
-	assert.ErrorContains(t, err, "the credentials for cluster main may not create namespaces in all namespaces")
-	assert.ErrorContains(t, err, "may not get, list, create, update, patch and delete clusterroles.rbac.authorization.k8s.io in all namespaces")
+	require.ErrorContains(t, err, "the credentials for cluster main may not create namespaces in all namespaces")
+	require.ErrorContains(t, err, "may not get, list, create, update, patch and delete clusterroles.rbac.authorization.k8s.io in all namespaces")
 	assert.Zero(t, w.fleet.Writes("main"))
 }
 
@@ -408,7 +408,7 @@ func TestNodesThatCannotRunFlyteAreTold(t *testing.T) {
 	w := newWorld(t, kubefake.WithNodes(cordoned, exotic))
 	_, err := production().Install(t.Context(), w.env)
 	require.ErrorIs(t, err, planewright.ErrBlocked)
-	assert.ErrorContains(t, err, "no node can run Flyte: cordoned: it is cordoned; exotic: its architecture is s390x; the images are published for amd64 and arm64")
+	require.ErrorContains(t, err, "no node can run Flyte: cordoned: it is cordoned; exotic: its architecture is s390x; the images are published for amd64 and arm64")
 
 	w = newWorld(t)
 	_, err = production().WithPlacement(flyte.NewPlacement().WithNodeLabel("pool", "platform")).Install(t.Context(), w.env)
@@ -429,7 +429,7 @@ func TestAFlyte2ChartIsRefused(t *testing.T) {
 		w := newWorld(t)
 		_, err := d.WithStorage(flyte.S3("acme-flyte", "us-east-1")).WithDatabase(flyte.Postgres("db", "flyte").WithTLS(flyte.TLSDisable)).Install(t.Context(), w.env)
 		require.ErrorIs(t, err, planewright.ErrInvalid)
-		assert.ErrorContains(t, err, "Flyte 2 is another product")
+		require.ErrorContains(t, err, "Flyte 2 is another product")
 		assert.Empty(t, w.fleet.Calls())
 	}
 	for name, chart := range map[string]*kube.Chart{
@@ -510,7 +510,7 @@ func TestWhatIsNoLongerWantedIsTakenAway(t *testing.T) {
 	planewright.AssertTouchesOnly(t, plan, "flyte/ml/release", "flyte/ml/database-secret/pruned")
 	w.install(t, d)
 	_, err = w.cluster.Objects.Get(t.Context(), kube.Ref{APIVersion: "v1", Kind: "Secret", Namespace: "flyte", Name: "flyte-backend-database"})
-	assert.ErrorIs(t, err, planewright.ErrNotFound)
+	require.ErrorIs(t, err, planewright.ErrNotFound)
 	plan, err = d.Plan(t.Context(), w.env)
 	require.NoError(t, err)
 	planewright.AssertNoChanges(t, plan)
@@ -578,8 +578,8 @@ func TestPodsThatCannotPullAreTheReasonOfATimeOut(t *testing.T) {
 		w := newWorld(t, kubefake.WithPullFailure("*flyteorg/flyte:*"))
 		_, err := production().Install(t.Context(), w.env, planewright.WithStepTimeout(time.Minute))
 		require.ErrorIs(t, err, planewright.ErrTimeout)
-		assert.ErrorContains(t, err, "registry.example.com/flyteorg/flyte:v1.16.8")
-		assert.ErrorContains(t, err, "pull")
+		require.ErrorContains(t, err, "registry.example.com/flyteorg/flyte:v1.16.8")
+		require.ErrorContains(t, err, "pull")
 
 		v, err := production().Verify(t.Context(), w.env)
 		require.NoError(t, err)

@@ -65,7 +65,7 @@ func TestAVariableIsCheckedInEveryDomain(t *testing.T) {
 		WithResourceTemplate("010_quota.yaml", quotaTemplate).
 		WithTemplateVariable("quotaCPU", "32", "production")
 	err := d.Validate()
-	assert.ErrorContains(t, err, `templates[0].text "{{ quotaCPU }}": the variable has no value in development and staging`)
+	require.ErrorContains(t, err, `templates[0].text "{{ quotaCPU }}": the variable has no value in development and staging`)
 	assert.NoError(t, d.WithTemplateVariable("quotaCPU", "4", "development", "staging").Validate())
 	assert.NoError(t, d.WithTemplateVariable("quotaCPU", "4").Validate(), "for all domains")
 }
@@ -119,10 +119,10 @@ func TestTheRulesThatTemplatesNeed(t *testing.T) {
 	}, d.allRules())
 
 	d = minimal().WithResourceTemplate("010.yaml", own)
-	assert.ErrorContains(t, d.Validate(), "the chart does not let Flyte make objects of kind ExternalSecret")
+	require.ErrorContains(t, d.Validate(), "the chart does not let Flyte make objects of kind ExternalSecret")
 	rule := Rule{APIGroups: []string{"external-secrets.io"}, Resources: []string{"externalsecrets"}, Verbs: []string{"create", "get", "patch"}}
-	assert.NoError(t, d.WithRules(rule).Validate())
+	require.NoError(t, d.WithRules(rule).Validate())
 	rule.Verbs = []string{"get"}
-	assert.Error(t, d.WithRules(rule).Validate(), "a rule that does not allow to create")
+	require.Error(t, d.WithRules(rule).Validate(), "a rule that does not allow to create")
 	assert.NoError(t, d.WithRules(Rule{[]string{"*"}, []string{"*"}, []string{"*"}}).Validate())
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/planewright/planewright/internal/graph"
 )
@@ -19,7 +20,7 @@ func TestRetryWaitsTwiceAsLongEachTime(t *testing.T) {
 			func(_ int, wait time.Duration, _ error) { waits = append(waits, wait) },
 			func(int) error { return errBroken })
 		assert.Equal(t, 4, attempts)
-		assert.ErrorIs(t, err, errBroken)
+		require.ErrorIs(t, err, errBroken)
 		for i, most := range []time.Duration{1, 2, 3} {
 			assert.InDelta(t, float64(most*time.Second)*7/8, float64(waits[i]), float64(most*time.Second)/8)
 		}

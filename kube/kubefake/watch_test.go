@@ -150,7 +150,7 @@ func TestInformersStayInSync(t *testing.T) {
 		require.NoError(t, err)
 		settle()
 		_, err = lister.Secrets("default").Get("a")
-		assert.NoError(t, err)
+		require.NoError(t, err)
 		cancel()
 		factory.Shutdown()
 	})

@@ -36,20 +36,20 @@ func testForwardRefused(s *scene) {
 	t := s.t
 	_, err := s.cluster.Ports.Forward(s.ctx, kube.ForwardRequest{Namespace: s.namespace, Service: "nobody", Ports: []int{80}})
 	require.ErrorIs(t, err, planewright.ErrNotFound)
-	assert.ErrorContains(t, err, "nobody")
+	require.ErrorContains(t, err, "nobody")
 
 	s.apply(t, s.object(`{apiVersion: v1, kind: Service, metadata: {name: idle}, spec: {selector: {app: nobody}, ports: [{port: 80}]}}`))
 	_, err = s.cluster.Ports.Forward(s.ctx, kube.ForwardRequest{Namespace: s.namespace, Service: "idle", Ports: []int{80}})
 	require.ErrorIs(t, err, planewright.ErrUnavailable)
 	assert.True(t, retryable(err), "pods may become ready")
-	assert.ErrorContains(t, err, "idle")
-	assert.ErrorContains(t, err, s.cluster.Name)
+	require.ErrorContains(t, err, "idle")
+	require.ErrorContains(t, err, s.cluster.Name)
 
 	request := s.serve(t)
 	request.Ports = []int{80, 8080}
 	_, err = s.cluster.Ports.Forward(s.ctx, request)
 	require.ErrorIs(t, err, planewright.ErrNotFound)
-	assert.ErrorContains(t, err, "8080")
+	require.ErrorContains(t, err, "8080")
 
 	s.apply(t, s.object(`{apiVersion: v1, kind: Service, metadata: {name: misnamed}, spec: {selector: {app: app}, ports: [{port: 80, targetPort: grpc}]}}`))
 	_, err = s.cluster.Ports.Forward(s.ctx, kube.ForwardRequest{Namespace: s.namespace, Service: "misnamed", Ports: []int{80}})

@@ -121,7 +121,7 @@ func testAlreadyExists(s *scene) {
 	obj := s.object(`{apiVersion: v1, kind: Secret, metadata: {name: twice}}`)
 	s.create(t, obj)
 	_, err := s.cluster.Objects.Create(s.ctx, obj)
-	assert.ErrorIs(t, err, planewright.ErrAlreadyExists)
+	require.ErrorIs(t, err, planewright.ErrAlreadyExists)
 	assert.False(t, retryable(err))
 }
 
@@ -196,8 +196,8 @@ func testTerminatingNamespace(s *scene) {
 
 	_, err := s.cluster.Objects.Create(s.ctx, s.object(`{apiVersion: v1, kind: ConfigMap, metadata: {name: late}}`))
 	require.ErrorIs(t, err, planewright.ErrConflict)
-	assert.ErrorContains(t, err, s.namespace)
-	assert.ErrorContains(t, err, "being")
+	require.ErrorContains(t, err, s.namespace)
+	require.ErrorContains(t, err, "being")
 
 	err = s.cluster.Objects.Wait(s.inVain(t), kube.WaitRequest{Refs: []kube.Ref{s.ref("v1", "Namespace", s.namespace)}, Until: kube.Gone})
 	require.ErrorIs(t, err, planewright.ErrTimeout)

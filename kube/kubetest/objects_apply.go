@@ -65,7 +65,7 @@ func testApplyConflict(s *scene) {
 	assert.False(t, retryable(err))
 
 	_, err = s.cluster.Objects.Diff(s.ctx, ours, kube.ApplyOptions{})
-	assert.ErrorAs(t, err, &conflict, "a dry run meets the same conflict")
+	require.ErrorAs(t, err, &conflict, "a dry run meets the same conflict")
 	assert.Equal(t, "1", field(s.get(t, "v1", "ConfigMap", "shared"), "data", "size"))
 
 	agreed := s.object(`{apiVersion: v1, kind: ConfigMap, metadata: {name: shared}, data: {size: "1"}}`)

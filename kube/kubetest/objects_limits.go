@@ -43,7 +43,7 @@ func testInvalid(s *scene) {
 	invalid(`{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {ports: [{port: 0}]}}`, "spec.ports[0].port")
 	invalid(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: c}}, spec: {containers: [{name: main, image: x}]}}}}`, "selector")
 	_, err := s.cluster.Objects.Get(s.ctx, s.ref("v1", "ConfigMap", "a"))
-	assert.ErrorIs(t, err, planewright.ErrNotFound)
+	require.ErrorIs(t, err, planewright.ErrNotFound)
 
 	_, err = s.cluster.Objects.Update(s.ctx, s.object(`{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}`))
 	assert.ErrorIs(t, err, planewright.ErrInvalid, "an update needs a resourceVersion")
@@ -55,7 +55,7 @@ func testImmutable(s *scene) {
 	other := s.object(strings.ReplaceAll(deployment("app", "registry.example/app:1"), "{app: app}", "{app: other}"))
 	_, err := s.cluster.Objects.Apply(s.ctx, other, kube.ApplyOptions{})
 	require.ErrorIs(t, err, planewright.ErrInvalid)
-	assert.ErrorContains(t, err, "spec.selector")
+	require.ErrorContains(t, err, "spec.selector")
 	assert.False(t, retryable(err))
 
 	binding := func(role string) string {
@@ -64,7 +64,7 @@ func testImmutable(s *scene) {
 	s.apply(t, s.object(binding("edit")))
 	_, err = s.cluster.Objects.Apply(s.ctx, s.object(binding("admin")), kube.ApplyOptions{})
 	require.ErrorIs(t, err, planewright.ErrInvalid)
-	assert.ErrorContains(t, err, "roleRef")
+	require.ErrorContains(t, err, "roleRef")
 
 	s.apply(t, s.object(`{apiVersion: v1, kind: Service, metadata: {name: app}, spec: {selector: {app: app}, ports: [{port: 80}]}}`))
 	_, err = s.cluster.Objects.Apply(s.ctx, s.object(`{apiVersion: v1, kind: Service, metadata: {name: app}, spec: {clusterIP: None, selector: {app: app}, ports: [{port: 80}]}}`), kube.ApplyOptions{})
@@ -77,7 +77,7 @@ func testInvalidSecret(s *scene) {
 	s.apply(t, s.object(`{apiVersion: v1, kind: Secret, metadata: {name: db}, stringData: {password: kubetest-one}}`))
 	_, err := s.cluster.Objects.Apply(s.ctx, s.object(`{apiVersion: v1, kind: Secret, metadata: {name: db}, type: example.com/other, stringData: {password: kubetest-two}}`), kube.ApplyOptions{})
 	require.ErrorIs(t, err, planewright.ErrInvalid)
-	assert.ErrorContains(t, err, "type")
+	require.ErrorContains(t, err, "type")
 	for _, text := range []string{
 		`{apiVersion: v1, kind: Secret, metadata: {name: a}, stringData: {"a/b": kubetest-secret}}`,
 		`{apiVersion: v1, kind: Secret, metadata: {name: a}, data: {a: kubetest-secret!}}`,

@@ -295,7 +295,7 @@ func testReleaseRollback(s *scene) {
 	assert.Equal(t, "app 4 deployed", summary(state))
 	assert.Equal(t, "large", field(s.get(t, "v1", "ConfigMap", "app-settings"), "data", "size"))
 	_, err = s.cluster.Releases.Rollback(s.ctx, s.namespace, "app", 9)
-	assert.ErrorIs(t, err, planewright.ErrNotFound)
+	require.ErrorIs(t, err, planewright.ErrNotFound)
 	p := s.plan(t, s.release(kube.Values{"size": "small"}))
 	assert.Equal(t, planewright.ActionUpdate, p.Action, "the release is not as it should be")
 	s.install(t, s.release(kube.Values{"size": "small"}))
@@ -380,7 +380,7 @@ func testReleaseChartFails(s *scene) {
 	} {
 		err := call()
 		require.ErrorIs(t, err, planewright.ErrInvalid, op)
-		assert.ErrorContains(t, err, "size huge is not supported", op)
+		require.ErrorContains(t, err, "size huge is not supported", op)
 		assert.False(t, retryable(err), op)
 	}
 	assert.Equal(t, before, s.versions(t), "nothing may be written")
@@ -394,8 +394,8 @@ func testReleaseBadObject(s *scene) {
 	r.Chart = newChart(templates)
 	_, err := s.cluster.Releases.Apply(s.ctx, r)
 	require.ErrorIs(t, err, planewright.ErrInvalid)
-	assert.ErrorContains(t, err, "bad")
-	assert.ErrorContains(t, err, "99999")
+	require.ErrorContains(t, err, "bad")
+	require.ErrorContains(t, err, "99999")
 	p := s.plan(t, s.release(nil))
 	assert.NotEqual(t, planewright.ActionNone, p.Action)
 	state := s.install(t, s.release(nil))

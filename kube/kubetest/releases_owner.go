@@ -130,9 +130,9 @@ func testForeignObjects(s *scene) {
 	before := s.versions(t)
 	_, err := s.cluster.Releases.Apply(s.ctx, r)
 	require.ErrorIs(t, err, planewright.ErrConflict)
-	assert.ErrorContains(t, err, "ConfigMap "+s.namespace+"/app-settings")
-	assert.ErrorContains(t, err, "ServiceAccount "+s.namespace+"/app")
-	assert.ErrorContains(t, err, "elsewhere/other")
+	require.ErrorContains(t, err, "ConfigMap "+s.namespace+"/app-settings")
+	require.ErrorContains(t, err, "ServiceAccount "+s.namespace+"/app")
+	require.ErrorContains(t, err, "elsewhere/other")
 	assert.False(t, retryable(err))
 	assert.Equal(t, before, s.versions(t), "nothing may be written")
 

@@ -138,7 +138,7 @@ func testWaitMissing(s *scene) {
 	t := s.t
 	err := s.cluster.Objects.Wait(s.inVain(t), kube.WaitRequest{Refs: []kube.Ref{s.ref("apps/v1", "Deployment", "nobody")}})
 	require.ErrorIs(t, err, planewright.ErrTimeout)
-	assert.ErrorContains(t, err, "nobody")
+	require.ErrorContains(t, err, "nobody")
 	assert.ErrorContains(t, err, s.cluster.Name)
 }
 
@@ -149,7 +149,7 @@ func testWaitUnschedulable(s *scene) {
 	s.apply(t, obj)
 	err := s.cluster.Objects.Wait(s.inVain(t), kube.WaitRequest{Refs: []kube.Ref{kube.RefOf(obj)}})
 	require.ErrorIs(t, err, planewright.ErrTimeout)
-	assert.ErrorContains(t, err, "Unschedulable")
+	require.ErrorContains(t, err, "Unschedulable")
 	assert.ErrorContains(t, err, "nodes are available")
 }
 
@@ -160,7 +160,7 @@ func testWaitForbiddenPods(s *scene) {
 	s.apply(t, obj)
 	err := s.cluster.Objects.Wait(s.inVain(t), kube.WaitRequest{Refs: []kube.Ref{kube.RefOf(obj)}})
 	require.ErrorIs(t, err, planewright.ErrTimeout)
-	assert.ErrorContains(t, err, `"nobody" not found`)
+	require.ErrorContains(t, err, `"nobody" not found`)
 
 	s.create(t, s.object(`{apiVersion: v1, kind: ServiceAccount, metadata: {name: nobody}}`))
 	require.NoError(t, s.wait(kube.WaitRequest{Refs: []kube.Ref{kube.RefOf(obj)}}), "once the account exists the pods come")
@@ -172,7 +172,7 @@ func testWaitFinalizer(s *scene) {
 	require.NoError(t, s.cluster.Objects.Delete(s.ctx, kube.RefOf(held), kube.DeleteOptions{}))
 	err := s.cluster.Objects.Wait(s.inVain(t), kube.WaitRequest{Refs: []kube.Ref{kube.RefOf(held)}, Until: kube.Gone})
 	require.ErrorIs(t, err, planewright.ErrTimeout)
-	assert.ErrorContains(t, err, "kubetest.example/hold")
+	require.ErrorContains(t, err, "kubetest.example/hold")
 	marked := s.get(t, "v1", "ConfigMap", "held")
 	marked.SetFinalizers(nil)
 	_, err = s.cluster.Objects.Update(s.ctx, marked)
@@ -199,6 +199,6 @@ func testWaitUnpullable(s *scene) {
 	s.apply(t, obj)
 	err := s.cluster.Objects.Wait(s.inVain(t), kube.WaitRequest{Refs: []kube.Ref{kube.RefOf(obj)}})
 	require.ErrorIs(t, err, planewright.ErrTimeout)
-	assert.ErrorContains(t, err, "ImagePullBackOff")
+	require.ErrorContains(t, err, "ImagePullBackOff")
 	assert.ErrorContains(t, err, "main")
 }

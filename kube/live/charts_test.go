@@ -218,10 +218,10 @@ func TestChartRepository(t *testing.T) {
 
 	_, err := source.Chart(t.Context(), kube.ChartRef{Name: "demo", Version: "3.0.0"})
 	require.ErrorIs(t, err, planewright.ErrNotFound)
-	assert.ErrorContains(t, err, "there are the versions 1.0.0, 0.9.0")
+	require.ErrorContains(t, err, "there are the versions 1.0.0, 0.9.0")
 	_, err = source.Chart(t.Context(), kube.ChartRef{Name: "demos", Version: "3.0.0"})
 	require.ErrorIs(t, err, planewright.ErrNotFound)
-	assert.ErrorContains(t, err, "there are the charts demo")
+	require.ErrorContains(t, err, "there are the charts demo")
 	_, err = source.Chart(t.Context(), kube.ChartRef{Name: "demo"})
 	require.ErrorIs(t, err, planewright.ErrInvalid, "the newest version may be anything tomorrow")
 	_, err = source.Chart(t.Context(), kube.ChartRef{Name: "demo", Version: "1.0.0", Digest: "sha256:" + strings.Repeat("0", 64)})
@@ -254,7 +254,7 @@ func TestChartRepositoryCredentials(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := live.ChartRepository(server.URL+"/repo", opts...).Chart(t.Context(), kube.ChartRef{Name: "demo", Version: "1.0.0"})
 			require.ErrorIs(t, err, planewright.ErrDenied)
-			assert.ErrorContains(t, err, strings.TrimPrefix(server.URL, "http://"))
+			require.ErrorContains(t, err, strings.TrimPrefix(server.URL, "http://"))
 			assert.NotContains(t, err.Error(), "letmein")
 		})
 	}
@@ -277,7 +277,7 @@ func TestChartRepositoryAddresses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := live.ChartRepository(c.address, c.opts...).Chart(t.Context(), ref)
 			require.ErrorIs(t, err, planewright.ErrInvalid)
-			assert.ErrorContains(t, err, c.text)
+			require.ErrorContains(t, err, c.text)
 			assert.NotContains(t, err.Error(), "hunter2")
 		})
 	}

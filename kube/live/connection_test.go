@@ -214,8 +214,8 @@ func TestClusterThatCannotBeReached(t *testing.T) {
 				err := do()
 				require.ErrorIs(t, err, c.is, op)
 				assert.Equal(t, c.retry, retryable(err), op)
-				assert.ErrorContains(t, err, c.text, op)
-				assert.ErrorContains(t, err, "ml-prod", op)
+				require.ErrorContains(t, err, c.text, op)
+				require.ErrorContains(t, err, "ml-prod", op)
 				assert.NotContains(t, err.Error(), "hunter2", op)
 			}
 		})

@@ -160,6 +160,6 @@ func TestForwardToANodeThatCannotBeReached(t *testing.T) {
 	require.NoError(t, err)
 	_, err = cluster.Ports.Forward(inTime(t), kube.ForwardRequest{Namespace: "flyte", Service: "web", Ports: []int{80}})
 	require.ErrorIs(t, err, planewright.ErrUnsupported)
-	assert.ErrorContains(t, err, "cannot reach the kubelet")
+	require.ErrorContains(t, err, "cannot reach the kubelet")
 	assert.False(t, retryable(err))
 }

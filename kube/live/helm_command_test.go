@@ -135,7 +135,7 @@ func TestReleaseThatHelmMadeIsAdoptedOnRequest(t *testing.T) {
 	_, err = cluster.Releases.Apply(ctx, demo(nil))
 	var ownership *kube.OwnershipError
 	require.ErrorAs(t, err, &ownership)
-	assert.ErrorContains(t, err, "it was made with helm")
+	require.ErrorContains(t, err, "it was made with helm")
 
 	release := demo(nil)
 	release.Adopt = true

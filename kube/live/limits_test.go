@@ -24,7 +24,7 @@ func TestRequestsHaveALimitOfTheirOwn(t *testing.T) {
 	require.NoError(t, err)
 	_, err = cluster.Objects.Get(t.Context(), kube.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "flyte", Name: "c"})
 	require.ErrorIs(t, err, planewright.ErrUnavailable, "the caller's time is not up")
-	assert.NotErrorIs(t, err, planewright.ErrTimeout)
+	require.NotErrorIs(t, err, planewright.ErrTimeout)
 	assert.True(t, retryable(err))
 	assert.ErrorContains(t, err, "took the request and did not answer")
 }
@@ -61,8 +61,8 @@ func TestUninstallKeepsItsRecordWhileObjectsRemain(t *testing.T) {
 	defer cancel()
 	_, err = cluster.Releases.Uninstall(short, "flyte", "demo")
 	require.ErrorIs(t, err, planewright.ErrTimeout)
-	assert.ErrorContains(t, err, "example.com/hold")
-	assert.ErrorContains(t, err, "revision 1 is uninstalling")
+	require.ErrorContains(t, err, "example.com/hold")
+	require.ErrorContains(t, err, "revision 1 is uninstalling")
 
 	ref := kube.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "flyte", Name: "demo"}
 	edit(t, cluster, ref, func(held *unstructured.Unstructured) { held.SetFinalizers(nil) })
@@ -101,7 +101,7 @@ func TestObjectThatIsRenderedTwice(t *testing.T) {
 	release.Chart = chartOf("1.0.0", with(demoFiles(), map[string]string{"templates/again.yaml": demoFiles()["templates/service.yaml"]}))
 	_, err := cluster.Releases.Plan(inTime(t), release)
 	require.ErrorIs(t, err, planewright.ErrInvalid)
-	assert.ErrorContains(t, err, "renders more than once: Service flyte/demo")
+	require.ErrorContains(t, err, "renders more than once: Service flyte/demo")
 	assert.Zero(t, fleet.Writes("dp-1"))
 }
 

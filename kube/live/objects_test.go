@@ -107,7 +107,7 @@ func TestKindIsFoundOnceItsDefinitionIsThere(t *testing.T) {
 	gadget := parse(t, "{apiVersion: demo.example.com/v1, kind: Gadget, metadata: {name: g, namespace: flyte}, spec: {a: 1}}")
 	_, err := objects.Apply(ctx, gadget, kube.ApplyOptions{})
 	require.ErrorIs(t, err, planewright.ErrNotFound)
-	assert.ErrorContains(t, err, "install its CustomResourceDefinition first")
+	require.ErrorContains(t, err, "install its CustomResourceDefinition first")
 	assert.False(t, retryable(err))
 
 	definition := parse(t, demoFiles()["templates/definition.yaml"])
@@ -184,7 +184,7 @@ func TestNamesAreLookedAtBeforeTheyAreSent(t *testing.T) {
 	} {
 		_, err := objects.Apply(ctx, parse(t, manifest), kube.ApplyOptions{})
 		require.ErrorIs(t, err, planewright.ErrInvalid)
-		assert.ErrorContains(t, err, want)
+		require.ErrorContains(t, err, want)
 	}
 	assert.Zero(t, fleet.Writes("dp-1"))
 }

@@ -90,7 +90,7 @@ func TestUpgradeShowsWhatItChanges(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 2, state.Revision)
 	_, err = cluster.Objects.Get(ctx, plan.Deletes[0])
-	assert.ErrorIs(t, err, planewright.ErrNotFound)
+	require.ErrorIs(t, err, planewright.ErrNotFound)
 	plan, err = cluster.Releases.Plan(ctx, changed)
 	require.NoError(t, err)
 	assert.Equal(t, planewright.ActionNone, plan.Action, "%v", plan.Diff)
@@ -148,7 +148,7 @@ func TestChartThatRefusesItsValues(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			err := do(demo(kube.Values{"refuse": "yes"}))
 			require.ErrorIs(t, err, planewright.ErrInvalid)
-			assert.ErrorContains(t, err, "refuse is set to yes, unset it")
+			require.ErrorContains(t, err, "refuse is set to yes, unset it")
 			assert.False(t, retryable(err))
 		})
 	}
@@ -359,7 +359,7 @@ func TestLastWriteOfTheRecordFails(t *testing.T) {
 
 	_, err := cluster.Releases.Apply(ctx, demo(nil))
 	require.ErrorIs(t, err, planewright.ErrUnavailable, "Helm reports success")
-	assert.ErrorContains(t, err, "revision 1 is pending-install")
+	require.ErrorContains(t, err, "revision 1 is pending-install")
 	assert.True(t, retryable(err))
 
 	fleet.Heal()
@@ -375,7 +375,7 @@ func TestFailedFirstInstallIsUpgradedOver(t *testing.T) {
 	fleet.Fail(kubefake.Call("create").Kind("Deployment"), kubefake.Denied)
 	_, err := cluster.Releases.Apply(ctx, demo(kube.Values{"extra": true}))
 	require.ErrorIs(t, err, planewright.ErrDenied)
-	assert.ErrorContains(t, err, "revision 1 is failed")
+	require.ErrorContains(t, err, "revision 1 is failed")
 	assert.False(t, retryable(err))
 	fleet.Heal()
 
@@ -425,15 +425,15 @@ func TestUninstallKeepsDefinitions(t *testing.T) {
 	for _, ref := range state.Objects {
 		_, err := cluster.Objects.Get(ctx, ref)
 		if ref == definition {
-			assert.NoError(t, err)
+			require.NoError(t, err)
 			continue
 		}
-		assert.ErrorIs(t, err, planewright.ErrNotFound, "%s", ref)
+		require.ErrorIs(t, err, planewright.ErrNotFound, "%s", ref)
 	}
 	_, err = cluster.Releases.State(ctx, "flyte", "demo")
-	assert.ErrorIs(t, err, planewright.ErrNotFound)
+	require.ErrorIs(t, err, planewright.ErrNotFound)
 	_, err = cluster.Releases.Uninstall(ctx, "flyte", "demo")
-	assert.ErrorIs(t, err, planewright.ErrNotFound)
+	require.ErrorIs(t, err, planewright.ErrNotFound)
 
 	t.Run("installing again takes the kept definition for its own", func(t *testing.T) {
 		_, err := cluster.Releases.Apply(ctx, demo(nil))
@@ -556,7 +556,7 @@ func TestMissingNamespace(t *testing.T) {
 	assert.Equal(t, planewright.ActionCreate, plan.Action)
 	_, err = cluster.Releases.Apply(inTime(t), release)
 	require.ErrorIs(t, err, planewright.ErrNotFound)
-	assert.ErrorContains(t, err, "namespace nowhere")
+	require.ErrorContains(t, err, "namespace nowhere")
 	assert.Zero(t, fleet.Writes("dp-1"))
 }
 
@@ -577,8 +577,8 @@ func TestRecordThatIsTooBig(t *testing.T) {
 	} {
 		err := do()
 		require.ErrorIs(t, err, planewright.ErrInvalid)
-		assert.ErrorContains(t, err, "old/demo-0.9.tgz.bak 1048576 bytes")
-		assert.ErrorContains(t, err, "the API server allows 1048576")
+		require.ErrorContains(t, err, "old/demo-0.9.tgz.bak 1048576 bytes")
+		require.ErrorContains(t, err, "the API server allows 1048576")
 	}
 	assert.Zero(t, fleet.Writes("dp-1"))
 }
@@ -732,8 +732,8 @@ func TestKindThatNobodyServes(t *testing.T) {
 	assert.Equal(t, planewright.ActionCreate, plan.Action)
 	_, err = cluster.Releases.Apply(inTime(t), release)
 	require.ErrorIs(t, err, planewright.ErrNotFound)
-	assert.ErrorContains(t, err, "Nothing of none.example.com/v1")
-	assert.ErrorContains(t, err, "Never of none.example.com/v1")
+	require.ErrorContains(t, err, "Nothing of none.example.com/v1")
+	require.ErrorContains(t, err, "Never of none.example.com/v1")
 	assert.False(t, retryable(err))
 	assert.Zero(t, fleet.Writes("dp-1"))
 }

@@ -85,8 +85,8 @@ func TestWaitThatRunsOutTellsWhy(t *testing.T) {
 	err := cluster.Objects.Wait(ctx, kube.WaitRequest{Refs: []kube.Ref{web}})
 	require.ErrorIs(t, err, planewright.ErrTimeout)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	assert.ErrorContains(t, err, "wait for Deployment flyte/web in cluster dp-1")
-	assert.ErrorContains(t, err, "ImagePullBackOff")
+	require.ErrorContains(t, err, "wait for Deployment flyte/web in cluster dp-1")
+	require.ErrorContains(t, err, "ImagePullBackOff")
 	assert.ErrorContains(t, err, "container main")
 }
 
@@ -100,7 +100,7 @@ func TestWaitTellsWhichFinalizerHolds(t *testing.T) {
 	defer cancel()
 	err := cluster.Objects.Wait(ctx, kube.WaitRequest{Refs: []kube.Ref{ref}, Until: kube.Gone})
 	require.ErrorIs(t, err, planewright.ErrTimeout)
-	assert.ErrorContains(t, err, "example.com/hold")
+	require.ErrorContains(t, err, "example.com/hold")
 	assert.ErrorContains(t, err, "it was deleted")
 }
 
@@ -134,8 +134,8 @@ spec:
 		}})
 		err = cluster.Objects.Wait(inTime(t), kube.WaitRequest{Refs: []kube.Ref{kube.RefOf(job)}})
 		require.ErrorIs(t, err, planewright.ErrUnavailable)
-		assert.ErrorContains(t, err, "BackoffLimitExceeded")
-		assert.NotErrorIs(t, err, planewright.ErrTimeout, "it is not waited for what cannot come")
+		require.ErrorContains(t, err, "BackoffLimitExceeded")
+		require.NotErrorIs(t, err, planewright.ErrTimeout, "it is not waited for what cannot come")
 		assert.False(t, retryable(err))
 	})
 }
@@ -181,6 +181,6 @@ func TestWaitThatIsCancelled(t *testing.T) {
 		Progress: func(string) { cancel() },
 	})
 	require.ErrorIs(t, err, context.Canceled)
-	assert.NotErrorIs(t, err, planewright.ErrTimeout)
+	require.NotErrorIs(t, err, planewright.ErrTimeout)
 	assert.ErrorContains(t, err, "ConfigMap flyte/c does not exist yet")
 }
