@@ -1,6 +1,7 @@
 package bench_test
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"strings"
@@ -106,7 +107,7 @@ func BenchmarkInstall(b *testing.B) {
 func TestMain(m *testing.M) {
 	if os.Getenv("PLANEWRIGHT_CHARTS") == "" {
 		names, _ := fs.Glob(testcharts.FS(), "*")
-		os.Stderr.WriteString("PLANEWRIGHT_CHARTS is not set: measuring with charts of our own: " + strings.Join(names, ", ") + "\n")
+		fmt.Fprintln(os.Stderr, "PLANEWRIGHT_CHARTS is not set: measuring with charts of our own:", strings.Join(names, ", "))
 	}
 	os.Exit(m.Run())
 }
