@@ -39,6 +39,8 @@ func (c *connection) credentials() string {
 			}
 		}
 		return "the bearer token" + tokenAge(token)
+	case o.WrapTransport != nil:
+		return "the bearer token is not accepted; may its identity use this cluster?"
 	case o.Username != "":
 		return fmt.Sprintf("user name %q and its password are not accepted", o.Username)
 	}

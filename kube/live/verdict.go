@@ -29,7 +29,10 @@ func (c *connection) judge(ctx context.Context, err error) verdict {
 		return verdict{sentinel: ended(err)}
 	}
 	var status apierrors.APIStatus
+	var token *tokenError
 	switch {
+	case errors.As(err, &token):
+		return token.verdict()
 	case meta.IsNoMatchError(err):
 		return verdict{sentinel: planewright.ErrNotFound, hint: "the cluster does not serve this kind; install its CustomResourceDefinition first"}
 	case errors.As(err, &status):
