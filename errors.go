@@ -31,6 +31,8 @@ var (
 	ErrConflict = errors.New("conflict")
 	// ErrDenied: credentials are missing, wrong, or do not allow the call.
 	ErrDenied = errors.New("denied")
+	// ErrQuota: a limit of the account or the cluster is reached; waiting does not help.
+	ErrQuota = errors.New("quota exceeded")
 	// ErrThrottled: the other side asks to slow down. Retryable.
 	ErrThrottled = errors.New("throttled")
 	// ErrUnavailable: the other side cannot be reached or does not answer. Retryable.
