@@ -109,6 +109,7 @@ func isReady(p *corev1.Pod) bool {
 // forwarding implements [kube.Forwarding].
 type forwarding struct {
 	addresses map[int]string
+	listeners []net.Listener
 	server    *http.Server
 	close     sync.Once
 	done      chan struct{}
@@ -129,6 +130,7 @@ func openForwarding(ctx context.Context, ports []int, handler http.Handler) (kub
 			return nil, fmt.Errorf("listening on this machine: %w", err)
 		}
 		f.addresses[port] = l.Addr().String()
+		f.listeners = append(f.listeners, l)
 		go func() { _ = f.server.Serve(l) }()
 	}
 	f.mu.Lock()
@@ -153,6 +155,10 @@ func (f *forwarding) Close() error {
 		}
 		f.mu.Unlock()
 		err = f.server.Close()
+		// The server knows only the listeners that it has begun to serve.
+		for _, l := range f.listeners {
+			_ = l.Close()
+		}
 		close(f.done)
 	})
 	return err

@@ -2,6 +2,7 @@ package kubefake_test
 
 import (
 	"io"
+	"net"
 	"net/http"
 	"testing"
 
@@ -52,6 +53,14 @@ func TestAForwardLeadsToTheHealthHandler(t *testing.T) {
 		http.Error(w, "not well: "+r.URL.Path, http.StatusInternalServerError)
 	})))
 	assert.Equal(t, "500 Internal Server Error not well: /healthcheck\n", get())
+
+	for range 200 { // closed is closed, however soon
+		f, err := cluster.Ports.Forward(ctx, kube.ForwardRequest{Namespace: "default", Service: "app", Ports: []int{80}})
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+		_, err = new(net.Dialer).DialContext(ctx, "tcp", f.Address(80))
+		require.Error(t, err)
+	}
 
 	fleet.Configure("dp-1", kubefake.WithoutContainers())
 	_, err = cluster.Ports.Forward(ctx, kube.ForwardRequest{Namespace: "default", Service: "app", Ports: []int{80}})
