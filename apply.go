@@ -2,9 +2,6 @@ package planewright
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"reflect"
 	"slices"
 	"time"
 
@@ -47,10 +44,7 @@ func Apply(ctx context.Context, plan *ExecutionPlan, options ...Option) (*Report
 		return nil, err
 	}
 	a := newApplication(e, plan, started)
-	if !plan.HasChanges() {
-		return a.end(nil)
-	}
-	return a.end(a.underLock(ctx, nil))
+	return a.end(a.carryOut(ctx, nil))
 }
 
 func withTargetsOf(plan *ExecutionPlan) Option {
@@ -81,6 +75,18 @@ func (a *application) setPlan(plan *ExecutionPlan) {
 			a.reports[s.ID] = &StepReport{ID: s.ID, Title: s.Title, Cluster: s.Cluster, Action: s.Change.Action, Outcome: OutcomeNotTried, Reason: "the run ended before it"}
 		}
 	}
+}
+
+// carryOut applies what is to change. What is only to be awaited needs no lock.
+func (a *application) carryOut(ctx context.Context, replan func(context.Context) (*ExecutionPlan, error)) error {
+	if a.plan.HasChanges() {
+		return a.underLock(ctx, replan)
+	}
+	steps := slices.DeleteFunc(a.plan.bound(), func(s boundStep) bool {
+		planned, _ := a.plan.Step(s.ID)
+		return planned.Change.Pending == ""
+	})
+	return runError(ctx, steps, a.applySteps(ctx, steps))
 }
 
 // underLock applies what the lock stands on, takes the lock, and applies the
@@ -148,125 +154,6 @@ func (a *application) applySteps(ctx context.Context, steps []boundStep) []graph
 		}
 	}
 	return results
-}
-
-// applyStep brings one step from what the plan saw to what it wants.
-func (a *application) applyStep(ctx context.Context, s boundStep) error {
-	planned, _ := a.plan.Step(s.ID)
-	report := a.reports[s.ID]
-	report.Started, report.Reason = time.Now(), ""
-	outcome, err := a.settle(ctx, s, planned.Change, report)
-	report.Ended, report.Outcome, report.Err = time.Now(), outcome, err
-	a.run.emit(Event{Kind: EventFinished, Stack: s.stack, Step: s.ID, Title: s.Title, Cluster: s.Cluster, Action: report.Action,
-		Outcome: outcome, Attempt: report.Attempts, Err: err})
-	return err
-}
-
-func (a *application) settle(ctx context.Context, s boundStep, planned Change, report *StepReport) (Outcome, error) {
-	if planned.Action == ActionNone && a.plan.run != nil {
-		// The check that found so also set the step's outputs.
-		return OutcomeUnchanged, nil
-	}
-	found, err := a.check(ctx, s)
-	if err != nil {
-		return OutcomeFailed, err
-	}
-	report.Action = found.Action
-	switch {
-	case found.Action == ActionNone:
-		return OutcomeUnchanged, nil
-	case found.Action == ActionBlocked:
-		return OutcomeFailed, &StepError{Step: s.ID, Cluster: s.Cluster, Op: OpCheck, Attempts: 1, Err: &BlockedError{Steps: []BlockedStep{{ID: s.ID, Reason: found.Reason}}}}
-	case found.Action == ActionUnknown:
-		return OutcomeFailed, &StepError{Step: s.ID, Cluster: s.Cluster, Op: OpCheck, Attempts: 1, Err: fmt.Errorf("%s: %w", found.Reason, ErrUnknown)}
-	case planned.Action != ActionUnknown && !sameChange(planned, found):
-		return OutcomeFailed, &StepError{Step: s.ID, Cluster: s.Cluster, Op: OpCheck, Attempts: 1, Err: &StaleError{Step: s.ID, Planned: planned, Found: found}}
-	}
-	a.run.emit(Event{Kind: EventStarted, Stack: s.stack, Step: s.ID, Title: s.Title, Cluster: s.Cluster, Action: found.Action, Message: found.Reason})
-	return a.write(ctx, s, found, report)
-}
-
-// sameChange reports whether what would be done now is what the plan shows.
-func sameChange(planned, found Change) bool {
-	return planned.Action == found.Action && planned.Fingerprint == found.Fingerprint &&
-		(len(planned.Diff) == 0 && len(found.Diff) == 0 || reflect.DeepEqual(planned.Diff, found.Diff))
-}
-
-// write applies and awaits a step, again if it fails and may succeed later.
-func (a *application) write(ctx context.Context, s boundStep, before Change, report *StepReport) (Outcome, error) {
-	timeout := s.Timeout
-	if timeout <= 0 {
-		timeout = a.config.stepTimeout
-	}
-	limited, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("%w after %s", ErrTimeout, timeout))
-	defer cancel()
-	op := OpApply
-	attempts, err := a.retry(limited, s.ID, s.Cluster, func(attempt int) error {
-		if attempt > 1 {
-			// The attempt before may have got through; what it changed is not a stale plan.
-			if again, err := a.checkOnce(limited, s); err != nil {
-				return err
-			} else if again.Action == ActionBlocked {
-				return &BlockedError{Steps: []BlockedStep{{ID: s.ID, Reason: again.Reason}}}
-			} else if again.Action == ActionNone {
-				return a.await(limited, s, &op)
-			}
-		}
-		op = OpApply
-		if s.Apply != nil {
-			if err := s.Apply(limited, a.view(s.ID)); err != nil {
-				return err
-			}
-		}
-		return a.await(limited, s, &op)
-	})
-	report.Attempts = attempts
-	if err == nil {
-		return OutcomeDone, nil
-	}
-	failed := &StepError{Step: s.ID, Cluster: s.Cluster, Op: op, Attempts: attempts, Err: withCause(limited, err)}
-	if ctx.Err() != nil {
-		return a.lookAgain(ctx, s, before, failed, report)
-	}
-	return OutcomeFailed, failed
-}
-
-func (a *application) await(ctx context.Context, s boundStep, op *string) error {
-	if s.Await == nil {
-		return nil
-	}
-	*op = OpAwait
-	return s.Await(ctx, a.view(s.ID))
-}
-
-// withCause adds why a context ended to an error that only says that it did.
-func withCause(ctx context.Context, err error) error {
-	cause := context.Cause(ctx)
-	if cause == nil || errors.Is(err, cause) || !errors.Is(err, ctx.Err()) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", cause, err)
-}
-
-// lookAgain finds out what became of a step that was cut off: done, not
-// begun, or not to be told.
-func (a *application) lookAgain(ctx context.Context, s boundStep, before Change, failed *StepError, report *StepReport) (Outcome, error) {
-	again, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-	defer cancel()
-	now, err := a.checkOnce(again, s)
-	switch {
-	case err != nil:
-		return OutcomeUnknown, failed
-	case now.Action == ActionNone:
-		if failed.Op == OpAwait {
-			report.Reason = "written, not waited for"
-		}
-		return OutcomeDone, nil
-	case sameChange(before, now):
-		report.Reason = "stopped before it wrote anything"
-		return OutcomeNotTried, failed
-	}
-	return OutcomeUnknown, failed
 }
 
 // end completes the report.

@@ -31,6 +31,10 @@ type Change struct {
 	// Reason says why a step is blocked or unknown, or what a reader of the
 	// plan should know about the action. Never a secret.
 	Reason string `json:"reason,omitempty"`
+	// Pending says what is as wanted and has not taken effect yet ("1 of 2
+	// replicas are available"), although nothing is to be written: what an
+	// install that was cut off has left. An install awaits it.
+	Pending string `json:"pending,omitempty"`
 	// Diff holds the fields that differ, in a stable order.
 	Diff []FieldDiff `json:"diff,omitempty"`
 	// Findings are what the check noticed beside the change. A finding of

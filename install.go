@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Install makes the stacks so. It plans; if nothing would change it returns
-// at once, having written nothing at all. Otherwise it takes the locks, plans
+// Install makes the stacks so. It plans; if nothing would change it writes
+// nothing at all, and returns as soon as what an earlier install has left
+// unfinished has taken effect. Otherwise it takes the locks, plans
 // again under them, and applies that plan; see [Apply] for how. Installing
 // again finishes what an install that failed or was killed has left undone.
 //
@@ -31,8 +32,5 @@ func Install(ctx context.Context, arguments ...Argument) (*Report, error) {
 		return nil, err
 	}
 	a := newApplication(e, plan, started)
-	if !plan.HasChanges() {
-		return a.end(nil)
-	}
-	return a.end(a.underLock(ctx, e.plan))
+	return a.end(a.carryOut(ctx, e.plan))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -354,6 +355,61 @@ func TestAStepThatTakesTooLongSaysWhatItWaitedFor(t *testing.T) {
 		require.ErrorIs(t, err, planewright.ErrTimeout)
 		assert.Equal(t, "step demo/slow: wait: timed out after 3s: pod web-0 is pending: context deadline exceeded", err.Error())
 	})
+}
+
+func TestWhatAnEarlierInstallHasNotWaitedForIsWaitedFor(t *testing.T) {
+	w := newWorld()
+	ready := make(chan struct{})
+	step := w.step("demo/slow", "x")
+	check := step.Check
+	step.Check = func(ctx context.Context, run *planewright.Run) (planewright.Change, error) {
+		change, err := check(ctx, run)
+		select {
+		case <-ready:
+		default:
+			change.Pending = "0 of 1 replicas are available"
+		}
+		return change, err
+	}
+	waiting := make(chan struct{}, 1)
+	step.Await = func(ctx context.Context, _ *planewright.Run) error {
+		waiting <- struct{}{}
+		select {
+		case <-ready:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	locks := &lockbox{name: "lock"}
+	stack := planewright.NewStack("demo").WithSteps(step).WithLocker(locks)
+
+	// The first install is cut off while it waits.
+	first, cutOff := context.WithCancel(t.Context())
+	go func() { <-waiting; cutOff() }()
+	_, err := planewright.Install(first, stack)
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, []string{"demo/slow"}, w.written())
+	taken := slices.Clone(locks.log)
+
+	plan, err := planewright.Plan(t.Context(), stack)
+	require.NoError(t, err)
+	planewright.AssertNoChanges(t, plan)
+	assert.Contains(t, plan.String(), "to be waited for: 0 of 1 replicas are available")
+
+	// A wait that fails is a failure, though there was nothing to write.
+	_, err = planewright.Install(t.Context(), stack, planewright.WithStepTimeout(time.Millisecond))
+	require.ErrorIs(t, err, planewright.ErrTimeout)
+	<-waiting
+
+	go func() { <-waiting; close(ready) }()
+	report, err := planewright.Install(t.Context(), stack)
+	require.NoError(t, err)
+	done, _ := report.Step("demo/slow")
+	assert.Equal(t, planewright.OutcomeUnchanged, done.Outcome)
+	assert.Equal(t, "waited for", done.Reason)
+	assert.Equal(t, []string{"demo/slow"}, w.written(), "nothing was written again")
+	assert.Equal(t, taken, locks.log, "and nothing needed the lock")
 }
 
 func TestSeveralStacksAreOneGraph(t *testing.T) {

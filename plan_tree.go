@@ -173,6 +173,9 @@ func (t *tree) step(n *treeNode, branch, indent string) {
 	if c.Reason != "" {
 		t.lines = append(t.lines, treeLine{label: indent + "  " + c.Reason})
 	}
+	if c.Pending != "" {
+		t.lines = append(t.lines, treeLine{label: indent + "  to be waited for: " + c.Pending})
+	}
 	for _, d := range c.Diff {
 		t.lines = append(t.lines, treeLine{label: indent + "  " + d.String()})
 	}

@@ -585,10 +585,16 @@ func TestPodsThatCannotPullAreTheReasonOfATimeOut(t *testing.T) {
 		require.NoError(t, err)
 		assert.Contains(t, v.String(), "the component flyte-binary is not ready")
 
-		// Nothing is left to write, and yet it does not run.
-		report := w.install(t, production())
+		// Nothing is left to write, and yet it does not run: the next install waits for it too.
+		plan, err := production().Plan(t.Context(), w.env)
+		require.NoError(t, err)
+		planewright.AssertNoChanges(t, plan)
+		release, _ := plan.Step("flyte/ml/release")
+		assert.Equal(t, "0 of the 1 replicas of Deployment flyte-backend-flyte-binary are available", release.Change.Pending)
+		report, err := production().Install(t.Context(), w.env, planewright.WithStepTimeout(time.Minute))
+		require.ErrorIs(t, err, planewright.ErrTimeout)
+		require.ErrorContains(t, err, "registry.example.com/flyteorg/flyte:v1.16.8")
 		assert.Empty(t, report.Changed())
-		assert.Contains(t, codes(report.Findings), flyte.CodeWorkload)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/kube"
@@ -125,14 +126,14 @@ func (s releaseStep) check(ctx context.Context, run *planewright.Run) (planewrig
 	if err != nil {
 		return planewright.Change{}, err
 	}
+	var pending string
 	if plan.Action == planewright.ActionNone && plan.State != nil {
-		waiting, err := s.unreadyFindings(ctx, plan.State.Objects)
-		if err != nil {
+		if pending, err = s.pending(ctx, plan.State.Objects); err != nil {
 			return planewright.Change{}, err
 		}
-		findings = append(findings, waiting...)
 	}
 	return planewright.Change{
+		Pending:     pending,
 		Action:      plan.Action,
 		Reason:      plan.Reason,
 		Diff:        plan.Diff,
@@ -203,10 +204,10 @@ func older(a, b string) bool {
 	return err1 == nil && err2 == nil && first.LessThan(second)
 }
 
-// unreadyFindings tells of workloads that do not run although nothing is to
-// be changed: of an install that was cut off while it waited, or of one that failed.
-func (s releaseStep) unreadyFindings(ctx context.Context, refs []kube.Ref) ([]planewright.Finding, error) {
-	var findings []planewright.Finding
+// pending names workloads that do not run although nothing is to be changed:
+// of an install that was cut off while it waited, or of one that failed.
+func (s releaseStep) pending(ctx context.Context, refs []kube.Ref) (string, error) {
+	var pending []string
 	for _, ref := range refs {
 		if ref.Kind != "Deployment" {
 			continue
@@ -216,21 +217,15 @@ func (s releaseStep) unreadyFindings(ctx context.Context, refs []kube.Ref) ([]pl
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		replicas, _, _ := unstructured.NestedInt64(live.Object, "spec", "replicas")
 		available, _, _ := unstructured.NestedInt64(live.Object, "status", "availableReplicas")
-		if available >= replicas {
-			continue
+		if available < replicas {
+			pending = append(pending, fmt.Sprintf("%d of the %d replicas of Deployment %s are available", available, replicas, ref.Name))
 		}
-		object := ref.In(s.cluster.Name)
-		findings = append(findings, planewright.Finding{
-			Severity: planewright.SeverityWarning, Code: CodeWorkload, Object: &object,
-			Cause: fmt.Sprintf("nothing is to be changed, and %d of its %d replicas are available", available, replicas),
-			Fix:   "verify tells why",
-		})
 	}
-	return findings, nil
+	return strings.Join(pending, ", "), nil
 }
 
 // otherReleases finds Flyte releases of other names in the namespace: a

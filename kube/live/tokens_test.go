@@ -85,8 +85,8 @@ func TestTokenSourceThatFails(t *testing.T) {
 		is    error
 		retry bool
 	}{
-		"by an error of its own":     {errors.New("no session"), planewright.ErrDenied, false},
-		"by one that may go by":      {passing{}, planewright.ErrThrottled, true},
+		"by an error of its own":      {errors.New("no session"), planewright.ErrDenied, false},
+		"by one that may go by":       {passing{}, planewright.ErrThrottled, true},
 		"by a context that has ended": {context.Canceled, context.Canceled, false},
 	} {
 		t.Run(name, func(t *testing.T) {
