@@ -2,7 +2,7 @@
 
 GO ?= go
 BIN := $(CURDIR)/bin
-MODULES := . internal/kubestack e2e bench
+MODULES := . cloud/iam/oracle internal/kubestack e2e bench
 # Everything but the race detector's tests is built without cgo and with
 # -trimpath, so that all of it shares one build cache.
 PLAIN := CGO_ENABLED=0 GOFLAGS=-trimpath
@@ -20,6 +20,7 @@ lint: $(BIN)/golangci-lint
 # The library on its fakes, with the race detector and a sample of the fault matrix.
 unit:
 	$(GO) test -race -shuffle=on -short -timeout 30m ./...
+	cd cloud/iam/oracle && $(PLAIN) $(GO) test ./...
 
 # The whole fault matrix: every fault at every call of an install. Minutes.
 faults:

@@ -1,9 +1,11 @@
 package flyte
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/planewright/planewright"
+	"github.com/planewright/planewright/cloud"
 	"github.com/planewright/planewright/kube"
 )
 
@@ -14,6 +16,8 @@ type Env struct {
 	charts    kube.ChartSource
 	locker    planewright.Locker
 	inventory planewright.Inventory
+	clouds    map[string]cloud.ClusterRef
+	dialer    cloud.Dialer
 }
 
 // NewEnv makes an Env of clusters. They are found by their names; the order means nothing.
@@ -50,6 +54,25 @@ func (e Env) WithLocker(locker planewright.Locker) Env {
 // is a ConfigMap in the deployment's namespace, see [kube.NewInventory].
 func (e Env) WithInventory(inventory planewright.Inventory) Env {
 	e.inventory = inventory
+	return e
+}
+
+// WithCloud says where in a cloud a cluster is. Identities made by
+// [NewIdentity] need it, and the buckets are looked at before an install.
+func (e Env) WithCloud(cluster string, where cloud.ClusterRef) Env {
+	e.clouds = maps.Clone(e.clouds)
+	if e.clouds == nil {
+		e.clouds = map[string]cloud.ClusterRef{}
+	}
+	e.clouds[cluster] = where
+	return e
+}
+
+// WithDialer has the database asked before an install whether it is there,
+// through the dialer, which may be a [net.Dialer]. By default it is not asked:
+// a database is often reached from its cluster only.
+func (e Env) WithDialer(dialer cloud.Dialer) Env {
+	e.dialer = dialer
 	return e
 }
 

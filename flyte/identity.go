@@ -11,18 +11,20 @@ import (
 )
 
 // Identity is the cloud identity of a ServiceAccount's pods, as the
-// annotations that the cloud's workload identity reads. Make one with
-// [AWSRole], [GCPServiceAccount] or [Annotations]. The identity itself, and
-// its trust in the ServiceAccount, must exist.
+// annotations that the cloud's workload identity reads. [NewIdentity] is one
+// that the deployment makes. [AWSRole], [GCPServiceAccount] and [Annotations]
+// are ones that exist, with their trust in the ServiceAccount.
 type Identity struct {
 	kind, value string
 	annotations map[string]string
+	made        madeIdentity
 }
 
 const (
 	identityAWS = "AWS role"
 	identityGCP = "Google service account"
 	identityRaw = "annotations"
+	identityNew = "new identity"
 
 	awsRoleAnnotation = "eks.amazonaws.com/role-arn"
 	gcpAnnotation     = "iam.gke.io/gcp-service-account"
@@ -79,7 +81,12 @@ func (i Identity) validate(p *planewright.Problems, path string) {
 		p.Add(path, i.value, "the placeholder "+found+" stands where a real value belongs", "put in the value")
 		return
 	}
+	if i.kind != identityNew && !i.made.isZero() {
+		p.Add(path, i.String(), "what an identity trusts and may do is said of one that the deployment makes", "make it with NewIdentity, or leave its With methods out")
+	}
 	switch i.kind {
+	case identityNew:
+		i.made.validate(p, path, i.value)
 	case identityAWS:
 		if !awsRoleARN.MatchString(i.value) {
 			p.Add(path, i.value, "an IAM role is arn:PARTITION:iam::ACCOUNT:role/NAME with a 12-digit account", "use the role's ARN")

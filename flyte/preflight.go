@@ -28,7 +28,7 @@ func (b binding) probes() []planewright.Probe {
 	if len(b.secretRefs()) > 0 {
 		probes = append(probes, probe("secrets", b.probeSecrets))
 	}
-	return probes
+	return append(probes, b.identities.Probes...)
 }
 
 func (b binding) probeServer(ctx context.Context, _ *planewright.Run) ([]planewright.Finding, error) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/kube"
@@ -16,6 +18,9 @@ func (b binding) prune(env Env) planewright.Pruner {
 	return func(entry planewright.InventoryEntry) (planewright.Step, bool) {
 		if len(entry.Objects) == 0 {
 			return planewright.Step{}, false
+		}
+		if entry.Objects[0].Cluster == "" {
+			return env.pruneInCloud(entry)
 		}
 		cluster, ok := env.cluster(entry.Objects[0].Cluster)
 		if !ok {
@@ -38,6 +43,18 @@ func (b binding) prune(env Env) planewright.Pruner {
 			Apply:   p.apply,
 		}, true
 	}
+}
+
+// pruneInCloud asks each cloud of the Env whether the entry is of its making.
+func (e Env) pruneInCloud(entry planewright.InventoryEntry) (planewright.Step, bool) {
+	for _, name := range slices.Sorted(maps.Keys(e.clouds)) {
+		if prune := e.clouds[name].Account.Prune; prune != nil {
+			if step, ok := prune(entry); ok {
+				return step, true
+			}
+		}
+	}
+	return planewright.Step{}, false
 }
 
 // pruneStep deletes what one step of an earlier version has made.

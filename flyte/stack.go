@@ -2,8 +2,10 @@ package flyte
 
 import (
 	"context"
+	"slices"
 
 	"github.com/planewright/planewright"
+	"github.com/planewright/planewright/cloud"
 	"github.com/planewright/planewright/kube"
 )
 
@@ -18,6 +20,7 @@ const (
 // On returns the deployment as a stack of steps on an Env, for the verbs of
 // package planewright. Its steps are, for a deployment called ml:
 //
+//	flyte/ml/identity/…       what makes the identities of [NewIdentity], if there are any
 //	flyte/ml/namespace        the namespace
 //	flyte/ml/database-secret  the database's password and authorities, if there are any of ours
 //	flyte/ml/storage-secret   the storage's keys, if there are any of ours
@@ -29,10 +32,16 @@ func (d Deployment) On(env Env) planewright.Stack {
 	var p planewright.Problems
 	d.validate(&p)
 	env.validate(&p, d.cluster)
+	d.validateUses(&p, env)
 	if err := p.Err(d.spec()); err != nil {
 		return stack.WithError(err)
 	}
+	d, identities := d.provisioned(env)
+	if identities.Err != nil {
+		return stack.WithError(identities.Err)
+	}
 	b := newBinding(d, env)
+	b.identities = identities
 	locker, inventory := env.locker, env.inventory
 	if locker == nil {
 		locker = kube.NewLeaseLocker(b.cluster, d.namespace, "planewright-flyte-"+d.name)
@@ -43,6 +52,7 @@ func (d Deployment) On(env Env) planewright.Stack {
 	return stack.
 		WithSteps(b.steps()...).
 		WithProbes(b.probes()...).
+		WithProbes(b.presupposed(env)...).
 		WithLocker(locker).
 		WithInventory(inventory, b.prune(env))
 }
@@ -92,6 +102,8 @@ type binding struct {
 	cluster kube.Cluster
 	charts  kube.ChartSource
 	facts   Chart
+	// identities is what makes the deployment's identities.
+	identities cloud.IdentityProvision
 	// databaseRevision and storageRevision are given by the Secrets' steps.
 	databaseRevision, storageRevision planewright.Output[string]
 }
@@ -110,8 +122,15 @@ func (b binding) step(name string) string { return b.id() + "/" + name }
 
 func (b binding) steps() []planewright.Step {
 	namespace := namespaceStep{b}.step()
-	steps := []planewright.Step{namespace}
+	steps := append(slices.Clone(b.identities.Steps), namespace)
 	needs := []string{namespace.ID}
+	for _, identity := range b.identities.Identities {
+		for _, need := range identity.Needs {
+			if !slices.Contains(needs, need) {
+				needs = append(needs, need)
+			}
+		}
+	}
 	for _, secret := range b.secrets() {
 		step := secret.step()
 		steps = append(steps, step)

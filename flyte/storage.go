@@ -29,6 +29,7 @@ type Storage struct {
 	keyID      string
 	secretKey  planewright.Secret
 	keysSecret string
+	kmsKey     string
 }
 
 // S3 keeps everything in a bucket of AWS S3. Flyte authenticates by the
@@ -84,6 +85,14 @@ func (s Storage) WithKeys(accessKeyID string, secretKey planewright.Secret) Stor
 // storage.stow.config.access_key_id and storage.stow.config.secret_key in it. S3 only.
 func (s Storage) WithKeysFromSecret(name string) Storage {
 	s.keysSecret = name
+	return s
+}
+
+// WithKMSKey names the customer's key (an ARN) that the buckets are encrypted
+// with, so that identities made by [NewIdentity] may use it. S3 only. By default
+// the buckets are encrypted with S3's own key.
+func (s Storage) WithKMSKey(arn string) Storage {
+	s.kmsKey = arn
 	return s
 }
 

@@ -95,6 +95,9 @@ func (d Deployment) validateSameIdentities(p *planewright.Problems) {
 	all := d.userAnnotations()
 	for _, domain := range d.Domains() {
 		identity := d.userIdentityIn(domain)
+		if identity.kind == identityNew {
+			continue // the cloud says later which annotations it has
+		}
 		for _, key := range all {
 			if _, ok := identity.annotations[key]; !ok {
 				p.Add("userIdentities."+domain, identity.String(), "the annotation "+key+" is set in other domains; one ServiceAccount template serves them all", "give every domain an identity of the same kind")
