@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/planewright/planewright"
@@ -17,7 +18,27 @@ import (
 // registry is a cloud that notes which identities it was asked for.
 type registry struct {
 	provider cloud.Provider
+	mu       sync.Mutex
 	made     map[string]cloud.IdentitySpec
+}
+
+func (r *registry) get(name string) (cloud.IdentitySpec, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	spec, ok := r.made[name]
+	return spec, ok
+}
+
+func (r *registry) put(name string, spec cloud.IdentitySpec) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.made[name] = spec
+}
+
+func (r *registry) delete(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.made, name)
 }
 
 func newRegistry(provider cloud.Provider) *registry {
@@ -31,12 +52,12 @@ func (r *registry) account() cloud.Account {
 		return planewright.Step{
 			ID: entry.Step + "/pruned", Title: "no longer wanted: " + name, Objects: entry.Objects,
 			Check: func(context.Context, *planewright.Run) (planewright.Change, error) {
-				if _, ok := r.made[name]; !ok {
+				if _, ok := r.get(name); !ok {
 					return planewright.Change{}, nil
 				}
 				return planewright.Change{Action: planewright.ActionDelete}, nil
 			},
-			Apply: func(context.Context, *planewright.Run) error { delete(r.made, name); return nil },
+			Apply: func(context.Context, *planewright.Run) error { r.delete(name); return nil },
 		}, true
 	}
 	return account
@@ -50,13 +71,13 @@ func (r *registry) Provision(prefix string, specs ...cloud.IdentitySpec) cloud.I
 		p.Steps = append(p.Steps, planewright.Step{
 			ID: id, Title: "IAM role " + spec.Name, Objects: []planewright.Object{{APIVersion: "iam", Kind: "Role", Name: spec.Name}},
 			Check: func(context.Context, *planewright.Run) (planewright.Change, error) {
-				if have, ok := r.made[spec.Name]; ok && slices.Equal(subjects(have), subjects(spec)) {
+				if have, ok := r.get(spec.Name); ok && slices.Equal(subjects(have), subjects(spec)) {
 					return planewright.Change{}, nil
 				}
 				return planewright.Change{Action: planewright.ActionCreate}, nil
 			},
-			Apply: func(context.Context, *planewright.Run) error { r.made[spec.Name] = spec; return nil },
-			Undo:  func(context.Context, *planewright.Run) error { delete(r.made, spec.Name); return nil },
+			Apply: func(context.Context, *planewright.Run) error { r.put(spec.Name, spec); return nil },
+			Undo:  func(context.Context, *planewright.Run) error { r.delete(spec.Name); return nil },
 		})
 		identity := cloud.Identity{Needs: []string{id}}
 		switch r.provider {
