@@ -9,7 +9,7 @@ require (
 )
 
 require (
-	github.com/aws/aws-sdk-go-v2 v1.32.7 // indirect
+	github.com/aws/aws-sdk-go-v2 v1.48.0 // indirect
 	github.com/mitchellh/mapstructure v1.5.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 )

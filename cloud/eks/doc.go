@@ -1,0 +1,35 @@
+// Package eks is the adapter of package cloud for AWS: EKS clusters, IAM roles
+// as the identities of their pods, S3 buckets.
+//
+//	configuration, err := config.LoadDefaultConfig(ctx)
+//	account, err := eks.Open(ctx, configuration)
+//	env := flyte.NewEnv(main).WithCharts(charts).WithCloud("main", account.Cluster("acme-main"))
+//
+// or, with clients of one's own or the fake's (package eksfake):
+//
+//	account := eks.New(eks.Config{AccountID: "123456789012", Region: "us-east-1", IAM: …, EKS: …})
+//
+// # Identities
+//
+// An identity is a role with a managed policy for its buckets. By default
+// ([IRSA]) it trusts, in one statement for each cluster, the ServiceAccounts
+// that take it on, by the cluster's OIDC provider. A trust policy is shared
+// with whoever else writes it: foreign statements stay byte for byte, and the
+// document is read again before and after each write. Its length is bounded by
+// the account; a plan says how many clusters still fit, and refuses a document
+// that is too long. [PodIdentity] and [Hybrid] are the ways out.
+//
+// What is made carries the tag "planewright.dev/stack". What does not carry it
+// is never written without the opt-in of cloud.IdentitySpec's Adopt.
+//
+// # Permissions
+//
+// Looking takes eks:DescribeCluster, iam:GetOpenIDConnectProvider,
+// iam:GetPolicy, iam:GetPolicyVersion, iam:GetRole,
+// iam:ListAttachedRolePolicies and iam:GetAccountSummary. Making identities
+// takes iam:CreateOpenIDConnectProvider, iam:AddClientIDToOpenIDConnectProvider,
+// iam:TagOpenIDConnectProvider, iam:CreatePolicy, iam:CreatePolicyVersion,
+// iam:ListPolicyVersions, iam:DeletePolicyVersion, iam:TagPolicy,
+// iam:CreateRole, iam:UpdateAssumeRolePolicy, iam:TagRole, iam:UntagRole,
+// iam:AttachRolePolicy, and iam:PutRolePermissionsBoundary where one is set.
+package eks

@@ -1,0 +1,17 @@
+package eks
+
+import "strings"
+
+// idPart makes a name fit into the id of a step: lower case, and a hyphen for
+// what is neither letter nor digit.
+func idPart(name string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'A' && r <= 'Z':
+			return r - 'A' + 'a'
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-', r == '_', r == '.':
+			return r
+		}
+		return '-'
+	}, name)
+}

@@ -1,0 +1,248 @@
+package eks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/planewright/planewright"
+	"github.com/planewright/planewright/cloud"
+)
+
+// podIdentityStep sees to the associations of EKS Pod Identity that give a role
+// to ServiceAccounts of one cluster.
+type podIdentityStep struct {
+	*account
+	id, role, owner string
+	needs           []string
+	cluster         cloud.ClusterRef
+	// accounts are "namespace/name", sorted.
+	accounts []string
+}
+
+// associate makes the steps for an identity's associations, one for each
+// cluster, and returns their ids.
+func (p *provisioning) associate(spec cloud.IdentitySpec, role roleStep) []string {
+	if !p.associates(spec) {
+		return nil
+	}
+	var ids []string
+	for _, group := range byCluster(spec.Subjects) {
+		s := podIdentityStep{
+			account: p.account, id: p.prefix + "/" + idPart(spec.Name) + "/pod-identity/" + idPart(group.cluster.Name),
+			role: role.arn(), owner: spec.Owner, cluster: group.cluster, accounts: group.accounts,
+			needs: append([]string{role.id}, group.cluster.Needs...),
+		}
+		ids = append(ids, s.id)
+		p.made.Steps = append(p.made.Steps, s.step())
+		p.agentProbe(group.cluster)
+	}
+	return ids
+}
+
+type clusterAccounts struct {
+	cluster  cloud.ClusterRef
+	accounts []string
+}
+
+func byCluster(subjects []cloud.Subject) []clusterAccounts {
+	var groups []clusterAccounts
+	for _, s := range subjects {
+		i := slices.IndexFunc(groups, func(g clusterAccounts) bool { return clusterKey(g.cluster) == clusterKey(s.Cluster) })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, clusterAccounts{cluster: s.Cluster})
+		}
+		groups[i].accounts = appendNew(groups[i].accounts, s.Namespace+"/"+s.ServiceAccount)
+	}
+	for _, g := range groups {
+		slices.Sort(g.accounts)
+	}
+	return groups
+}
+
+func (s podIdentityStep) object() planewright.Object {
+	return planewright.Object{APIVersion: "eks", Kind: "PodIdentityAssociations", Namespace: s.cluster.Name, Name: s.role}
+}
+
+func (s podIdentityStep) step() planewright.Step {
+	return planewright.Step{
+		ID: s.id, Title: fmt.Sprintf("Pod Identity of %s in cluster %s", s.role[strings.LastIndex(s.role, "/")+1:], s.cluster.Name), Needs: s.needs,
+		Objects: []planewright.Object{s.object()},
+		Check:   s.check, Apply: s.apply, Undo: s.undo,
+	}
+}
+
+// association is what there is for one ServiceAccount.
+type association struct {
+	id, role, owner string
+}
+
+// live reads the associations of the ServiceAccounts, and further ones of ours
+// for the role, which are no longer wanted.
+func (s podIdentityStep) live(ctx context.Context) (map[string]association, error) {
+	found := map[string]association{}
+	pages := eks.NewListPodIdentityAssociationsPaginator(s.EKS, &eks.ListPodIdentityAssociationsInput{ClusterName: aws.String(s.cluster.Name)})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, failure("eks:ListPodIdentityAssociations", clusterObject(s.cluster.Name), err)
+		}
+		for _, summary := range page.Associations {
+			one, err := s.EKS.DescribePodIdentityAssociation(ctx, &eks.DescribePodIdentityAssociationInput{ClusterName: aws.String(s.cluster.Name), AssociationId: summary.AssociationId})
+			if err = failure("eks:DescribePodIdentityAssociation", clusterObject(s.cluster.Name), err); is(err, planewright.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			a := association{id: aws.ToString(summary.AssociationId), role: aws.ToString(one.Association.RoleArn), owner: one.Association.Tags[OwnerTag]}
+			key := aws.ToString(summary.Namespace) + "/" + aws.ToString(summary.ServiceAccount)
+			if slices.Contains(s.accounts, key) || a.role == s.role && a.owner == s.owner {
+				found[key] = a
+			}
+		}
+	}
+	return found, nil
+}
+
+func (s podIdentityStep) check(ctx context.Context, _ *planewright.Run) (planewright.Change, error) {
+	live, err := s.live(ctx)
+	if is(err, planewright.ErrNotFound) && len(s.cluster.Needs) > 0 {
+		return planewright.Change{}, &planewright.UnknownError{Step: s.cluster.Needs[len(s.cluster.Needs)-1], Output: "cluster"}
+	}
+	if err != nil {
+		return planewright.Change{}, err
+	}
+	var change planewright.Change
+	var prints []string
+	add := func(account, before, after string) {
+		change.Diff = append(change.Diff, planewright.FieldDiff{Path: "associations[" + account + "]", Before: before, After: after})
+	}
+	for _, account := range s.accounts {
+		a, there := live[account]
+		prints = append(prints, account+"="+a.id+" "+a.role)
+		switch {
+		case !there:
+			add(account, "", s.role)
+		case a.role == s.role:
+		case a.owner != s.owner:
+			change.Action = planewright.ActionBlocked
+			change.Reason = fmt.Sprintf("ServiceAccount %s of cluster %s is associated with %s, and not by this stack; delete that association, or use another ServiceAccount", account, s.cluster.Name, a.role)
+		default:
+			add(account, a.role, s.role)
+		}
+	}
+	for account, a := range live {
+		if !slices.Contains(s.accounts, account) {
+			prints = append(prints, account+"="+a.id)
+			add(account, a.role, "")
+		}
+	}
+	slices.Sort(prints)
+	slices.SortFunc(change.Diff, func(a, b planewright.FieldDiff) int { return strings.Compare(a.Path, b.Path) })
+	change.Fingerprint = strings.Join(prints, ",")
+	switch {
+	case change.Action == planewright.ActionBlocked || len(change.Diff) == 0:
+	case len(live) == 0:
+		change.Action = planewright.ActionCreate
+	default:
+		change.Action = planewright.ActionUpdate
+	}
+	return change, nil
+}
+
+func (s podIdentityStep) apply(ctx context.Context, _ *planewright.Run) error {
+	live, err := s.live(ctx)
+	if err != nil {
+		return err
+	}
+	for _, account := range s.accounts {
+		namespace, name, _ := strings.Cut(account, "/")
+		a, there := live[account]
+		switch {
+		case !there:
+			_, err = s.EKS.CreatePodIdentityAssociation(ctx, &eks.CreatePodIdentityAssociationInput{
+				ClusterName: aws.String(s.cluster.Name), Namespace: aws.String(namespace), ServiceAccount: aws.String(name), RoleArn: aws.String(s.role), Tags: s.ownTags(s.owner),
+			})
+			if err = failure("eks:CreatePodIdentityAssociation", clusterObject(s.cluster.Name), err); is(err, planewright.ErrAlreadyExists) {
+				return again{err}
+			}
+		case a.role != s.role:
+			_, err = s.EKS.UpdatePodIdentityAssociation(ctx, &eks.UpdatePodIdentityAssociationInput{ClusterName: aws.String(s.cluster.Name), AssociationId: aws.String(a.id), RoleArn: aws.String(s.role)})
+			err = failure("eks:UpdatePodIdentityAssociation", clusterObject(s.cluster.Name), err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for account, a := range live {
+		if !slices.Contains(s.accounts, account) {
+			if err := s.delete(ctx, a.id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s podIdentityStep) delete(ctx context.Context, id string) error {
+	_, err := s.EKS.DeletePodIdentityAssociation(ctx, &eks.DeletePodIdentityAssociationInput{ClusterName: aws.String(s.cluster.Name), AssociationId: aws.String(id)})
+	if err = failure("eks:DeletePodIdentityAssociation", clusterObject(s.cluster.Name), err); is(err, planewright.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+func (s podIdentityStep) undo(ctx context.Context, _ *planewright.Run) error {
+	live, err := s.live(ctx)
+	if is(err, planewright.ErrNotFound) {
+		return nil // the cluster is gone, and they with it
+	}
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, a := range live {
+		if a.owner == s.owner && a.role == s.role {
+			errs = append(errs, s.delete(ctx, a.id))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// agentProbe asks whether a cluster has the agent of Pod Identity. It may have
+// been installed otherwise than as an add-on, so its absence is a warning.
+func (p *provisioning) agentProbe(cluster cloud.ClusterRef) {
+	id := p.prefix + "/preflight/pod-identity-agent/" + idPart(cluster.Name)
+	if slices.ContainsFunc(p.made.Probes, func(have planewright.Probe) bool { return have.ID == id }) {
+		return
+	}
+	p.made.Probes = append(p.made.Probes, planewright.Probe{ID: id, Run: func(ctx context.Context, _ *planewright.Run) ([]planewright.Finding, error) {
+		object := clusterObject(cluster.Name)
+		finding := planewright.Finding{Severity: planewright.SeverityWarning, Code: CodePodIdentityAgent, Object: &object}
+		addon, err := p.EKS.DescribeAddon(ctx, &eks.DescribeAddonInput{ClusterName: aws.String(cluster.Name), AddonName: aws.String("eks-pod-identity-agent")})
+		err = failure("eks:DescribeAddon", object, err)
+		switch {
+		case is(err, planewright.ErrNotFound) && len(cluster.Needs) > 0:
+			return nil, nil
+		case is(err, planewright.ErrNotFound):
+			finding.Cause = "the cluster has no add-on eks-pod-identity-agent, without which no pod gets its role"
+			finding.Fix = "install it: aws eks create-addon --cluster-name " + cluster.Name + " --addon-name eks-pod-identity-agent"
+		case is(err, planewright.ErrDenied):
+			finding.Severity, finding.Cause = planewright.SeverityUnprobed, err.Error()
+		case err != nil:
+			return nil, err
+		case addon.Addon == nil || addon.Addon.Status != "ACTIVE" && addon.Addon.Status != "UPDATING":
+			finding.Cause = "the add-on eks-pod-identity-agent is not active"
+			finding.Fix = "see why: aws eks describe-addon --cluster-name " + cluster.Name + " --addon-name eks-pod-identity-agent"
+		default:
+			return nil, nil
+		}
+		return []planewright.Finding{finding}, nil
+	}})
+}

@@ -1,0 +1,35 @@
+package eks
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/planewright/planewright"
+)
+
+// quotaProbe asks whether the account has room for the roles and policies that
+// may have to be made. The providers that are there are counted too late for
+// a number; IAM tells it when one is made.
+func (i *identities) quotaProbe(prefix string, identities int) planewright.Probe {
+	return planewright.Probe{ID: prefix + "/preflight/quotas", Run: func(ctx context.Context, _ *planewright.Run) ([]planewright.Finding, error) {
+		summary, err := i.IAM.GetAccountSummary(ctx, &iam.GetAccountSummaryInput{})
+		if err = failure("iam:GetAccountSummary", planewright.Object{}, err); is(err, planewright.ErrDenied) {
+			return []planewright.Finding{{Severity: planewright.SeverityUnprobed, Code: CodeQuota,
+				Cause: "the account's quotas may not be asked; the usual ones are assumed: " + err.Error()}}, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		var findings []planewright.Finding
+		for _, q := range []struct{ noun, used, quota string }{{"roles", "Roles", "RolesQuota"}, {"customer managed policies", "Policies", "PoliciesQuota"}} {
+			used, quota := int(summary.SummaryMap[q.used]), int(summary.SummaryMap[q.quota])
+			if quota > 0 && used+identities > quota {
+				findings = append(findings, planewright.Finding{Severity: planewright.SeverityWarning, Code: CodeQuota,
+					Cause: fmt.Sprintf("account %s has %d of %d %s, and up to %d may have to be made", i.AccountID, used, quota, q.noun, identities),
+					Fix:   "remove what is no longer needed, or ask for more in Service Quotas"})
+			}
+		}
+		return findings, nil
+	}}
+}
