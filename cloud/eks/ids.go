@@ -15,3 +15,9 @@ func idPart(name string) string {
 		return '-'
 	}, name)
 }
+
+// fileOf is the file that a step renders: its id without the stack's part.
+func fileOf(id, ending string) string {
+	parts := strings.SplitN(id, "/", 3)
+	return parts[len(parts)-1] + "." + ending
+}

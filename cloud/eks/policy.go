@@ -33,7 +33,7 @@ func (s policyStep) step() planewright.Step {
 		ID: s.id, Title: "IAM policy " + s.name, Objects: []planewright.Object{s.object()},
 		Check: s.check, Apply: s.apply, Await: s.await, Undo: s.undo,
 		Render: func(context.Context, *planewright.Run) ([]planewright.File, error) {
-			return []planewright.File{{Name: "policy.json", Data: []byte(s.document.Indented() + "\n")}}, nil
+			return []planewright.File{{Name: fileOf(s.id, "json"), Data: []byte(s.document.Indented() + "\n")}}, nil
 		},
 	}
 }

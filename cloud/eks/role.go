@@ -48,7 +48,7 @@ func (s roleStep) render(_ context.Context, run *planewright.Run) ([]planewright
 	if err != nil {
 		return nil, err
 	}
-	return []planewright.File{{Name: "trust-policy.json", Data: []byte(document.Indented() + "\n")}}, nil
+	return []planewright.File{{Name: fileOf(s.id, "trust.json"), Data: []byte(document.Indented() + "\n")}}, nil
 }
 
 // liveRole is what there is of a role.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/kube"
+	"github.com/planewright/planewright/kube/live"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -25,6 +26,11 @@ type Example struct {
 	// OnFakes are objects that the software itself makes once it runs. In
 	// memory nothing runs, so they are there from the start.
 	OnFakes []runtime.Object
+	// Flags adds flags of the example's own. May be nil.
+	Flags func(*flag.FlagSet)
+	// Prepare is called before the run, to connect to a cloud, say, and may
+	// change the world. May be nil.
+	Prepare func(context.Context, World) (World, error)
 	// Stack makes what is installed. It is called for each run.
 	Stack func(World) planewright.Stack
 }
@@ -37,6 +43,18 @@ type World struct {
 	Charts kube.ChartSource
 	// Fakes is set when the clusters are in memory.
 	Fakes bool
+	// chosen is set when -charts was given.
+	chosen bool
+}
+
+// On returns the world with real clusters in the place of those it has, and
+// with the public charts unless others were chosen.
+func (w World) On(clusters ...kube.Cluster) World {
+	w.Clusters, w.Fakes = clusters, false
+	if !w.chosen {
+		w.Charts = live.ChartRepository(publicCharts)
+	}
+	return w
 }
 
 // Secret refers to a secret in the environment. On clusters in memory, where
@@ -93,6 +111,14 @@ func (e Example) run(ctx context.Context, f flags, s *screen) error {
 	}
 	if fakes != nil {
 		defer fakes.Close()
+	}
+	if e.Prepare != nil {
+		if world, err = e.Prepare(ctx, world); err != nil {
+			return err
+		}
+		if !world.Fakes {
+			fakes = nil
+		}
 	}
 	stack := e.Stack(world)
 	switch {

@@ -53,6 +53,9 @@ func parseFlags(e Example, args []string, stderr io.Writer) (flags, error) {
 	set.Var(&f.contexts, "contexts", "the contexts for the clusters "+strings.Join(e.Clusters, ", ")+", in this order, as `a,b`\n(default: contexts of the clusters' names)")
 	set.StringVar(&f.render, "render", "", "only write the desired state as files to this `folder`")
 	set.Var(&f.fail, "fail", "on clusters in memory, fail this `call` to see what happens: verb, kind and name,\nhow and how often, as in 'apply Secret flyte/* throttled 2'")
+	if e.Flags != nil {
+		e.Flags(set)
+	}
 	if err := set.Parse(args); err != nil {
 		return f, err
 	}

@@ -17,13 +17,13 @@ func (f flags) world(e Example) (World, *fakes, error) {
 	if f.kubeconfig == "" {
 		world, fakes, err := f.fakeWorld(e)
 		if err == nil && f.charts != "" {
-			world.Charts = charts(f.charts)
+			world.Charts, world.chosen = charts(f.charts), true
 		}
 		return world, fakes, err
 	}
 	world := World{Charts: live.ChartRepository(publicCharts)}
 	if f.charts != "" {
-		world.Charts = charts(f.charts)
+		world.Charts, world.chosen = charts(f.charts), true
 	}
 	for i, name := range e.Clusters {
 		context := name
