@@ -23,13 +23,11 @@ var sample string
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// The account and the clusters of the demonstration.
+// The account of the demonstration, and its clusters' issuers.
 const (
 	account = "123456789012"
 	issuer  = "https://oidc.eks.us-east-1.amazonaws.com/id/%s"
 )
-
-var clusters = []string{"control", "dp-1", "dp-2"}
 
 // provider is the OIDC provider of a cluster.
 func provider(cluster string) iam.OIDCProvider {
@@ -42,7 +40,7 @@ func provider(cluster string) iam.OIDCProvider {
 func trust() iam.TrustPolicy {
 	policy := iam.NewTrustPolicy().
 		WithServiceAccounts(provider("control"), iam.ServiceAccount("flyte", "flyteadmin"), iam.ServiceAccount("flyte", "datacatalog"))
-	for _, cluster := range clusters[1:] {
+	for _, cluster := range []string{"dp-1", "dp-2"} {
 		policy = policy.WithServiceAccounts(provider(cluster),
 			iam.ServiceAccount("flyte", "flytepropeller"),
 			iam.ServiceAccountPattern("*-development", "default"),

@@ -1,0 +1,111 @@
+package eks_test
+
+import (
+	"errors"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	awseks "github.com/aws/aws-sdk-go-v2/service/eks"
+	awsiam "github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/planewright/planewright"
+	"github.com/planewright/planewright/cloud"
+	"github.com/planewright/planewright/cloud/eks"
+	"github.com/planewright/planewright/cloud/eks/eksfake"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// overTheWire is the world with the SDK's own clients, which talk HTTP to the fake.
+func overTheWire(t *testing.T, options ...eks.Option) world {
+	t.Helper()
+	fake := eksfake.New(accountID, "us-east-1", "control", "dp-1", "dp-2")
+	server := httptest.NewServer(fake.Handler())
+	t.Cleanup(server.Close)
+	login := credentials.NewStaticCredentialsProvider("AKIDEXAMPLE", "made-up", "")
+	return world{fake, eks.New(eks.Config{
+		AccountID: accountID, Region: "us-east-1",
+		IAM:    awsiam.New(awsiam.Options{Region: "us-east-1", BaseEndpoint: aws.String(server.URL), Credentials: login, RetryMaxAttempts: 3}),
+		EKS:    awseks.New(awseks.Options{Region: "us-east-1", BaseEndpoint: aws.String(server.URL), Credentials: login, RetryMaxAttempts: 3}),
+		Signer: fake,
+	}, options...)}
+}
+
+func TestIdentitiesOverTheWire(t *testing.T) {
+	t.Parallel()
+	w := overTheWire(t, eks.WithTags(map[string]string{"cost center": "ml+ai"}))
+	w.install(t, w.admin(), w.user("dp-1", "dp-2"))
+	want := newWorld()
+	want.install(t, want.admin(), want.user("dp-1", "dp-2"))
+	assert.Equal(t, state(t, want), state(t, w), "the same as without a wire")
+	role, _ := w.aws.Role("flyte-admin")
+	assert.Equal(t, "ml+ai", role.Tags["cost center"])
+
+	w.aws.ForgetCalls()
+	w.install(t, w.admin(), w.user("dp-1", "dp-2"))
+	assert.Empty(t, w.aws.Writes(), "what was written is read as it was meant")
+	w.install(t, w.user("dp-1"))
+	assert.Len(t, w.trust(t, "flyte-user").Statements(), 1)
+	_, err := planewright.Uninstall(t.Context(), w.stack(w.admin(), w.user("dp-1", "dp-2")))
+	require.NoError(t, err)
+	_, ok := w.aws.Role("flyte-user")
+	assert.False(t, ok)
+}
+
+func TestPodIdentityOverTheWire(t *testing.T) {
+	t.Parallel()
+	w := overTheWire(t, eks.WithIdentityMode(eks.PodIdentity))
+	w.install(t, w.admin())
+	assert.Len(t, w.aws.Associations("control"), 2)
+	w.aws.ForgetCalls()
+	w.install(t, w.admin())
+	assert.Empty(t, w.aws.Writes())
+	_, err := planewright.Uninstall(t.Context(), w.stack(w.admin()))
+	require.NoError(t, err)
+	assert.Empty(t, w.aws.Associations("control"))
+}
+
+func TestClustersOverTheWire(t *testing.T) {
+	t.Parallel()
+	w := overTheWire(t)
+	_, err := planewright.Install(t.Context(), w.making(dp3()))
+	require.NoError(t, err)
+	c, err := w.account.Clusters.Describe(t.Context(), "dp-3")
+	require.NoError(t, err)
+	assert.Equal(t, []any{cloud.ClusterReady, "1.34", w.aws.Issuer("dp-3"), false, "ml"}, []any{c.Status, c.Version, c.Issuer, c.PublicEndpoint, c.Labels["team"]})
+	groups, err := w.account.Clusters.NodeGroups(t.Context(), "dp-3")
+	require.NoError(t, err)
+	assert.Equal(t, "t3.xlarge", groups[0].MachineType)
+	_, err = w.account.Clusters.Describe(t.Context(), "nowhere")
+	require.ErrorIs(t, err, planewright.ErrNotFound)
+}
+
+func TestErrorsOverTheWire(t *testing.T) {
+	t.Parallel()
+	for fault, want := range map[eksfake.Fault]error{
+		eksfake.Denied: planewright.ErrDenied, eksfake.Throttled: planewright.ErrThrottled, eksfake.Unavailable: planewright.ErrUnavailable,
+		eksfake.Reset: planewright.ErrUnavailable, eksfake.Concurrent: planewright.ErrConflict,
+	} {
+		t.Run(string(fault), func(t *testing.T) {
+			t.Parallel()
+			w := overTheWire(t)
+			w.aws.Fail(eksfake.Call("GetRole"), fault)
+			_, err := planewright.Plan(t.Context(), w.stack(w.admin()), planewright.WithAttempts(1))
+			require.ErrorIs(t, err, want)
+			call, ok := errors.AsType[*cloud.CallError](err)
+			require.True(t, ok)
+			assert.Equal(t, "iam:GetRole", call.Operation)
+			if fault != eksfake.Reset {
+				assert.Equal(t, "11111111-1111-1111-1111-111111111111", call.RequestID, "of the header, not of the body")
+			}
+		})
+	}
+	t.Run("throttling is tried again by the SDK", func(t *testing.T) {
+		t.Parallel()
+		w := overTheWire(t)
+		w.aws.Fail(eksfake.Call("GetRole"), eksfake.Throttled, eksfake.Times(2))
+		_, err := planewright.Plan(t.Context(), w.stack(w.admin()), planewright.WithAttempts(1))
+		require.NoError(t, err)
+	})
+}
