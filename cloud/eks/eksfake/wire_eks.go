@@ -55,18 +55,14 @@ func route(r *http.Request) (operation string, parameters map[string]any) {
 		parts = append(parts, part)
 	}
 	verb := map[string]string{http.MethodGet: "Describe", http.MethodPost: "Create", http.MethodDelete: "Delete"}[r.Method]
-	kind := ""
-	switch {
-	case len(parts) <= 2:
-		kind = "Cluster"
+	if len(parts) <= 2 {
 		if len(parts) == 2 {
 			parameters["name"] = parts[1]
 		}
-		return verb + kind, parameters
-	default:
-		kind = map[string]string{"node-groups": "Nodegroup", "pod-identity-associations": "PodIdentityAssociation", "addons": "Addon"}[parts[2]]
-		parameters["clusterName"] = parts[1]
+		return verb + "Cluster", parameters
 	}
+	kind := map[string]string{"node-groups": "Nodegroup", "pod-identity-associations": "PodIdentityAssociation", "addons": "Addon"}[parts[2]]
+	parameters["clusterName"] = parts[1]
 	if len(parts) == 3 {
 		if r.Method == http.MethodGet {
 			return "List" + kind + "s", parameters
