@@ -59,6 +59,8 @@ func code(c codes.Code) string {
 
 func ofCode(c codes.Code) (sentinel error, transient bool) {
 	switch c {
+	case codes.Canceled:
+		return context.Canceled, false // gRPC's own error is not the context's
 	case codes.NotFound:
 		return planewright.ErrNotFound, false
 	case codes.AlreadyExists:
@@ -77,7 +79,7 @@ func ofCode(c codes.Code) (sentinel error, transient bool) {
 		return planewright.ErrUnavailable, true
 	case codes.Unimplemented:
 		return planewright.ErrUnsupported, false
-	case codes.OK, codes.Canceled, codes.Unknown, codes.DataLoss:
+	case codes.OK, codes.Unknown, codes.DataLoss:
 	}
 	return nil, false
 }
