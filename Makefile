@@ -2,7 +2,7 @@
 
 GO ?= go
 BIN := $(CURDIR)/bin
-MODULES := . cloud/iam/oracle internal/kubestack e2e bench
+MODULES := . cloud/iam/oracle cloud/eks/kumo internal/kubestack e2e bench
 # Everything but the race detector's tests is built without cgo and with
 # -trimpath, so that all of it shares one build cache.
 PLAIN := CGO_ENABLED=0 GOFLAGS=-trimpath
@@ -21,6 +21,7 @@ lint: $(BIN)/golangci-lint
 unit:
 	$(GO) test -race -shuffle=on -short -timeout 30m ./...
 	cd cloud/iam/oracle && $(PLAIN) $(GO) test ./...
+	cd cloud/eks/kumo && $(PLAIN) $(GO) test ./...
 
 # The whole fault matrix: every fault at every call of an install. Minutes.
 faults:

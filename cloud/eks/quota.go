@@ -14,7 +14,7 @@ import (
 func (i *identities) quotaProbe(prefix string, identities int) planewright.Probe {
 	return planewright.Probe{ID: prefix + "/preflight/quotas", Run: func(ctx context.Context, _ *planewright.Run) ([]planewright.Finding, error) {
 		summary, err := i.IAM.GetAccountSummary(ctx, &iam.GetAccountSummaryInput{})
-		if err = failure("iam:GetAccountSummary", planewright.Object{}, err); is(err, planewright.ErrDenied) {
+		if err = failure("iam:GetAccountSummary", planewright.Object{}, err); is(err, planewright.ErrDenied) || codeOf(err) == "InvalidAction" {
 			return []planewright.Finding{{Severity: planewright.SeverityUnprobed, Code: CodeQuota,
 				Cause: "the account's quotas may not be asked; the usual ones are assumed: " + err.Error()}}, nil
 		}
