@@ -47,6 +47,8 @@ func probeBucket(ctx context.Context, account Account, need BucketNeed) ([]plane
 	case errors.Is(err, planewright.ErrNotFound):
 		return []planewright.Finding{finding(planewright.SeverityError, CodeBucketMissing,
 			"the bucket does not exist", "create it in "+account.Location+", or name one that is there")}, nil
+	case errors.Is(err, planewright.ErrUnsupported):
+		return []planewright.Finding{finding(planewright.SeverityUnprobed, CodeBucketUnprobed, err.Error(), "")}, nil
 	case errors.Is(err, planewright.ErrDenied):
 		return []planewright.Finding{finding(planewright.SeverityUnprobed, CodeBucketUnprobed,
 			"the bucket is another account's, or may not be looked at: "+err.Error(), "")}, nil

@@ -3,6 +3,10 @@ package cloud
 // The codes of the findings that this package makes. They are stable, so that
 // programs can tell findings apart.
 const (
+	// CodeCluster: a cluster is not there, or cannot be used.
+	CodeCluster = "cloud-cluster"
+	// CodePrivateEndpoint: a cluster's API is reached from inside its network only.
+	CodePrivateEndpoint = "private-endpoint"
 	// CodeBucketMissing: a bucket does not exist.
 	CodeBucketMissing = "bucket-missing"
 	// CodeBucketOwner: a bucket is another account's.

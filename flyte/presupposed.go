@@ -6,11 +6,15 @@ import (
 )
 
 // presupposed are the questions about what a deployment needs and does not
-// make: its buckets, if the cloud is known and theirs, and its database, if the
-// Env has a dialer.
+// make: its cluster and its buckets, if the cloud is known, and its database, if
+// the Env has a dialer.
 func (b binding) presupposed(env Env) []planewright.Probe {
 	var probes []planewright.Probe
-	if where, ok := env.clouds[b.Deployment.cluster]; ok && where.Account.Buckets != nil && b.storage.on(where.Account.Provider) {
+	where, inCloud := env.clouds[b.Deployment.cluster]
+	if inCloud && where.Account.Clusters != nil {
+		probes = append(probes, cloud.ProbeCluster(b.step("preflight/cloud-cluster"), where))
+	}
+	if inCloud && where.Account.Buckets != nil && b.storage.on(where.Account.Provider) {
 		probes = append(probes, cloud.ProbeBuckets(b.step("preflight/buckets"), where.Account, b.bucketNeeds()...))
 	}
 	if env.dialer != nil {

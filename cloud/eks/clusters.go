@@ -99,6 +99,9 @@ func issues[T any](list []T, text func(T) string) string {
 
 // NodeGroups implements [cloud.Clusters].
 func (c *clusters) NodeGroups(ctx context.Context, name string) ([]cloud.NodeGroupState, error) {
+	if c.EKS == nil {
+		return nil, fmt.Errorf("cluster %s: the account has no client for EKS: %w", name, planewright.ErrUnsupported)
+	}
 	var groups []cloud.NodeGroupState
 	pages := eks.NewListNodegroupsPaginator(c.EKS, &eks.ListNodegroupsInput{ClusterName: aws.String(name)})
 	for pages.HasMorePages() {

@@ -215,6 +215,10 @@ func TestClientsThatAreMissing(t *testing.T) {
 	account := eks.New(eks.Config{AccountID: accountID, Region: "us-east-1"})
 	_, err := account.Clusters.Describe(t.Context(), "dp-1")
 	require.ErrorIs(t, err, planewright.ErrUnsupported)
+	_, err = account.Clusters.NodeGroups(t.Context(), "dp-1")
+	require.ErrorIs(t, err, planewright.ErrUnsupported)
 	_, err = account.Buckets.Describe(t.Context(), "acme-flyte")
 	require.ErrorIs(t, err, planewright.ErrUnsupported)
+	require.ErrorContains(t, account.Identities.Provision("flyte/ml/identity", newWorld().admin()).Err, "the account has no client for IAM")
+	require.ErrorContains(t, account.Clusters.Provision("flyte/ml/clusters", dp3()).Err, "the account lacks a client for EKS or IAM")
 }

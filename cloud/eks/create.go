@@ -79,6 +79,9 @@ func (c *clusters) serviceRole(id, name, owner, service string, policies ...stri
 
 func (c *clusters) validate(spec cloud.ClusterSpec) error {
 	var p planewright.Problems
+	if c.EKS == nil || c.IAM == nil {
+		p.Add("account", c.AccountID, "the account lacks a client for EKS or IAM, so it can make no clusters", "give eks.Config both, or use eks.Open")
+	}
 	if !clusterName.MatchString(spec.Name()) {
 		p.Add("name", spec.Name(), "an EKS cluster's name is at most 100 letters, digits, hyphens and underscores, and begins with a letter or digit", "rename it")
 	}

@@ -47,6 +47,12 @@ var (
 // validate reports everything that is wrong with the specs.
 func (i *identities) validate(specs []cloud.IdentitySpec) error {
 	var p planewright.Problems
+	if i.IAM == nil {
+		p.Add("account", i.AccountID, "the account has no client for IAM, so it can make no identities", "give eks.Config an IAM, or use eks.Open")
+	}
+	if i.EKS == nil && i.mode != IRSA && i.mode != "" {
+		p.Add("account", i.AccountID, "the account has no client for EKS, which Pod Identity needs", "give eks.Config an EKS, or use eks.Open")
+	}
 	if !rolePath.MatchString(i.path) {
 		p.Add("path", i.path, "a path begins and ends with a slash", `use something like "/flyte/"`)
 	}

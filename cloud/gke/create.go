@@ -42,6 +42,9 @@ func (c *clusters) Provision(prefix string, spec cloud.ClusterSpec) cloud.Cluste
 
 func (c *clusters) validate(spec cloud.ClusterSpec) error {
 	var p planewright.Problems
+	if c.Container == nil {
+		p.Add("account", c.Project, "the account has no client for GKE, so it can make no clusters", "give gke.Config a Container, or use gke.Open")
+	}
 	if !clusterNamePattern.MatchString(spec.Name()) {
 		p.Add("name", spec.Name(), "a GKE cluster's name has at most 40 lower-case letters, digits and hyphens, and begins with a letter", "rename it")
 	}

@@ -70,6 +70,9 @@ var (
 
 func (i *identities) validate(specs []cloud.IdentitySpec) error {
 	var p planewright.Problems
+	if i.IAM == nil || i.Container == nil || i.Storage == nil {
+		p.Add("account", i.Project, "the account lacks a client for IAM, GKE or Cloud Storage, so it can make no identities", "give gke.Config all three, or use gke.Open")
+	}
 	seen := map[string]bool{}
 	for n, spec := range specs {
 		path := fmt.Sprintf("identities[%d]", n)
