@@ -15,7 +15,9 @@
 // ([IRSA]) it trusts, in one statement for each cluster, the ServiceAccounts
 // that take it on, by the cluster's OIDC provider. A trust policy is shared
 // with whoever else writes it: foreign statements stay byte for byte, and the
-// document is read again before and after each write. Its length is bounded by
+// document is read again before and after each write. In a statement of a
+// cluster that somebody had bound before, ServiceAccounts are only added; one
+// that this package made trusts exactly whom the specs name. Its length is bounded by
 // the account; a plan says how many clusters still fit, and refuses a document
 // that is too long. [PodIdentity] and [Hybrid] are the ways out.
 //

@@ -93,6 +93,10 @@ func TestTheGuidesRoleIsAdoptedOnRequest(t *testing.T) {
 	assert.True(t, w.may(t, "flyte-admin", "control", "flyte", "datacatalog"))
 	assert.Contains(t, w.trust(t, "flyte-admin").String(), "pods.eks.amazonaws.com", "what was trusted stays so")
 
+	w.aws.ForgetCalls()
+	w.install(t, spec)
+	assert.Empty(t, w.aws.Writes())
+
 	report, err := planewright.Uninstall(t.Context(), w.stack(spec))
 	require.NoError(t, err)
 	left, ok := w.aws.Role("flyte-admin")
@@ -100,6 +104,29 @@ func TestTheGuidesRoleIsAdoptedOnRequest(t *testing.T) {
 	assert.Equal(t, map[string]string{"alpha.eksctl.io/cluster-name": "control"}, left.Tags)
 	assert.Empty(t, left.Attached)
 	assert.Contains(t, report.String(), "it was there before the stack")
+}
+
+func TestSubjectsThatSomebodyElseBoundStay(t *testing.T) {
+	w := newWorld()
+	theirs, err := iam.NewTrustPolicy().WithServiceAccounts(w.provider("control"), iam.ServiceAccount("flyte", "theirs")).Document()
+	require.NoError(t, err)
+	w.aws.PutRole(eksfake.Role{Name: "flyte-admin", Trust: theirs.String()})
+	spec := w.admin()
+	spec.Adopt = true
+	spec.Subjects = append(spec.Subjects, w.subject("dp-1", "flyte", "flytepropeller"))
+	for range 2 {
+		w.install(t, spec)
+		assert.True(t, w.may(t, "flyte-admin", "control", "flyte", "theirs"), "its statement was there before")
+		assert.True(t, w.may(t, "flyte-admin", "control", "flyte", "flyteadmin"))
+		assert.True(t, w.may(t, "flyte-admin", "dp-1", "flyte", "flytepropeller"))
+	}
+	w.aws.ForgetCalls()
+	w.install(t, spec)
+	assert.Empty(t, w.aws.Writes())
+	spec.Subjects = spec.Subjects[:2]
+	w.install(t, spec)
+	assert.False(t, w.may(t, "flyte-admin", "dp-1", "flyte", "flytepropeller"), "its statement was ours alone")
+	assert.True(t, w.may(t, "flyte-admin", "control", "flyte", "theirs"))
 }
 
 func TestUninstallTakesAwayWhatWasMade(t *testing.T) {

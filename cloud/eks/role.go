@@ -128,7 +128,7 @@ func (s roleStep) plan(run *planewright.Run, live *liveRole) (rolePlan, error) {
 		}
 	}
 	wanted := s.ownTags(s.owner)
-	maps.Copy(wanted, trustTags(s.marks()(p.trust)))
+	maps.Copy(wanted, trustTags(marks(before, tags, p.trust)))
 	p.tags = map[string]string{}
 	for key, value := range wanted {
 		if tags[key] != value {
@@ -149,15 +149,17 @@ func (s roleStep) ours(tags map[string]string) policy.MergeOption {
 	return policy.Replacing(func(providerARN string) bool { return marks[trustMark(providerARN)] })
 }
 
-// marks are those of the providers of a trust policy.
-func (s roleStep) marks() func(policy.TrustPolicy) map[string]bool {
-	return func(trust policy.TrustPolicy) map[string]bool {
-		marks := map[string]bool{}
-		for _, provider := range trust.Providers() {
-			marks[trustMark(provider.ARN())] = true
+// marks are those of the providers whose statements are, or will be, ours
+// alone. One that somebody had bound before is not: in its statement subjects
+// are only added.
+func marks(before policy.Document, tags map[string]string, trust policy.TrustPolicy) map[string]bool {
+	had, marks := trustMarks(tags), map[string]bool{}
+	for _, provider := range trust.Providers() {
+		if mark := trustMark(provider.ARN()); had[mark] || !before.Binds(provider) {
+			marks[mark] = true
 		}
-		return marks
 	}
+	return marks
 }
 
 func (s roleStep) check(ctx context.Context, run *planewright.Run) (planewright.Change, error) {
@@ -295,7 +297,7 @@ func (s roleStep) apply(ctx context.Context, run *planewright.Run) error {
 
 func (s roleStep) create(ctx context.Context, run *planewright.Run, p rolePlan) error {
 	tags := s.ownTags(s.owner)
-	maps.Copy(tags, trustTags(s.marks()(p.trust)))
+	maps.Copy(tags, trustTags(marks(policy.Document{}, nil, p.trust)))
 	input := &iam.CreateRoleInput{
 		RoleName: aws.String(s.name), Path: aws.String(s.path), AssumeRolePolicyDocument: aws.String(p.merged.Document.String()),
 		Description: aws.String("Made by planewright for " + s.owner), Tags: tagList(tags),
@@ -317,10 +319,11 @@ func (s roleStep) create(ctx context.Context, run *planewright.Run, p rolePlan) 
 // before the statements, and those that forget them after, so that an install
 // that is killed in between knows what is its own.
 func (s roleStep) update(ctx context.Context, run *planewright.Run, live *liveRole, p rolePlan) error {
-	marks := trustMarks(live.tags)
-	maps.Copy(marks, s.marks()(p.trust))
+	now := marks(live.trust, live.tags, p.trust)
+	both := trustMarks(live.tags)
+	maps.Copy(both, now)
 	first := s.ownTags(s.owner)
-	maps.Copy(first, trustTags(marks))
+	maps.Copy(first, trustTags(both))
 	if live.tags[OwnerTag] != s.owner {
 		first[AdoptedTag] = "true"
 	}
@@ -339,7 +342,7 @@ func (s roleStep) update(ctx context.Context, run *planewright.Run, live *liveRo
 		}
 	}
 	maps.Copy(live.tags, first)
-	last := trustTags(s.marks()(p.trust))
+	last := trustTags(now)
 	if err := s.tag(ctx, live.tags, last); err != nil {
 		return err
 	}

@@ -25,6 +25,12 @@ func (s Statement) binding() (binding, bool) {
 	return *s.bound, true
 }
 
+// Binds reports whether a statement of the shape made here is for the provider:
+// whether somebody, here or elsewhere, has bound ServiceAccounts of its cluster.
+func (d Document) Binds(provider OIDCProvider) bool {
+	return slices.ContainsFunc(d.statements, func(s Statement) bool { return s.binds() && s.bound.provider == provider.ARN() })
+}
+
 // binds reports whether the statement is a binding.
 func (s Statement) binds() bool { return s.bound != nil }
 
