@@ -209,6 +209,9 @@ func TestIdentitiesThatCannotBeMade(t *testing.T) {
 				return e.WithCloud("main", newRegistry(cloud.GCP).account().Cluster("acme-main"))
 			},
 			want: "Google's workload identity knows no patterns of namespaces"},
+		"domains with annotations that differ": {change: func(d flyte.Deployment) flyte.Deployment {
+			return d.WithDomainIdentity("production", flyte.Annotations(map[string]string{"azure.workload.identity/client-id": "1"}))
+		}, want: "one ServiceAccount template serves them all"},
 		"it has no name": {change: func(d flyte.Deployment) flyte.Deployment { return d.WithIdentity(flyte.NewIdentity("")) },
 			want: "identity.name: an identity that the deployment makes has a name"},
 		"it exists and is said to be made": {change: func(d flyte.Deployment) flyte.Deployment {

@@ -40,6 +40,10 @@ func (d Deployment) On(env Env) planewright.Stack {
 	if identities.Err != nil {
 		return stack.WithError(identities.Err)
 	}
+	// Which annotations a new identity has is known only now.
+	if d.validateSameIdentities(&p); p.Err(d.spec()) != nil {
+		return stack.WithError(p.Err(d.spec()))
+	}
 	b := newBinding(d, env)
 	b.identities = identities
 	locker, inventory := env.locker, env.inventory
