@@ -29,22 +29,28 @@ func forEachChart(t *testing.T, test func(t *testing.T, chart *kube.Chart)) {
 // standIn loads the chart of our own.
 func standIn(t *testing.T) *kube.Chart {
 	t.Helper()
-	return load(t, live.ChartFS(testcharts.FS(), "."))
+	return load(t, binaryChart, live.ChartFS(testcharts.FS(), "."))
 }
 
 // published loads the archive of the published chart.
 func published(t *testing.T) *kube.Chart {
 	t.Helper()
+	return publishedChart(t, binaryChart)
+}
+
+// publishedChart loads the archive of a published chart.
+func publishedChart(t *testing.T, name string) *kube.Chart {
+	t.Helper()
 	folder := os.Getenv(chartsVariable)
 	if folder == "" {
 		t.Skipf("%s is not set, so the published chart is not tried", chartsVariable)
 	}
-	return load(t, live.ChartArchive(filepath.Join(folder, "flyte-binary-v1.16.8.tgz")))
+	return load(t, name, live.ChartArchive(filepath.Join(folder, name+"-v1.16.8.tgz")))
 }
 
-func load(t *testing.T, source kube.ChartSource) *kube.Chart {
+func load(t *testing.T, name string, source kube.ChartSource) *kube.Chart {
 	t.Helper()
-	chart, err := source.Chart(t.Context(), kube.ChartRef{Name: binaryChart, Version: "v1.16.8"})
+	chart, err := source.Chart(t.Context(), kube.ChartRef{Name: name, Version: "v1.16.8"})
 	require.NoError(t, err)
 	return chart
 }
@@ -71,14 +77,14 @@ func render(t *testing.T, c *kube.Chart, d Deployment) rendered {
 	t.Helper()
 	require.NoError(t, d.Validate())
 	facts, _ := d.version.Chart(binaryChart)
-	var r revisions
+	var in inputs
 	if d.database.owned() {
-		r.database = firstRevision
+		in.database = firstRevision
 	}
 	if d.storage.keyed() {
-		r.storage = firstRevision
+		in.storage = firstRevision
 	}
-	l, err := d.layer(c, facts, r)
+	l, err := d.layer(binary{d}, c, facts, in)
 	require.NoError(t, err)
 	return rendered{t, l, renderChart(t, kube.Release{Name: d.release, Namespace: d.namespace, Chart: c, Values: l.merged})}
 }

@@ -130,13 +130,11 @@ func (d Deployment) rawFindings(facts Chart) []planewright.Finding {
 
 // templateFindings looks at the resource templates as they come out of all
 // layers, for what the typed ones alone do not show.
-func (d Deployment) templateFindings(merged kube.Values) []planewright.Finding {
-	value, _ := merged.Get("clusterResourceTemplates.inline")
-	templates, _ := asMap(value)
-	domains := d.domainsOf(merged)
-	variables := customDataOf(merged, domains)
-	own, _ := d.rawLayer().Get("clusterResourceTemplates.inline")
-	users, _ := asMap(own)
+func (d Deployment) templateFindings(recipe recipe, merged kube.Values) []planewright.Finding {
+	templates, custom, everywhere := recipe.templates(merged)
+	domains := d.domainsOf(merged, recipe.domainList())
+	variables := customDataOf(merged, custom, everywhere, domains)
+	users, _, _ := recipe.templates(d.rawLayer())
 	var findings []planewright.Finding
 	for _, leaf := range leaves(templates) {
 		text, ok := leaf.value.(string)
@@ -168,8 +166,8 @@ func quoted(text string) string {
 }
 
 // domainsOf returns the domains that the merged values give to flyteadmin.
-func (d Deployment) domainsOf(merged kube.Values) []string {
-	value, ok := merged.Get("configuration.inline.domains")
+func (d Deployment) domainsOf(merged kube.Values, path string) []string {
+	value, ok := merged.Get(path)
 	list, isList := value.([]any)
 	if !ok || !isList {
 		return d.Domains()
@@ -187,9 +185,9 @@ func (d Deployment) domainsOf(merged kube.Values) []string {
 
 // customDataOf reads the variables by domain out of the merged values, in
 // either of the forms that flyteadmin takes, with those that are the same everywhere.
-func customDataOf(merged kube.Values, domains []string) map[string]map[string]string {
-	value, _ := merged.Get("configuration.inline.cluster_resources.customData")
-	everywhere, _ := merged.Get("configuration.inline.cluster_resources.templateData")
+func customDataOf(merged kube.Values, custom, templateData string, domains []string) map[string]map[string]string {
+	value, _ := merged.Get(custom)
+	everywhere, _ := merged.Get(templateData)
 	variables := map[string]map[string]string{}
 	for _, domain := range domains {
 		variables[domain] = map[string]string{}

@@ -133,7 +133,7 @@ func TestEveryTypedValueIsReadByTheChart(t *testing.T) {
 		for name, d := range map[string]Deployment{
 			"everything": everything(), "AWS": production(), "GCP": variants()["gcp"], "minimal": minimal(),
 		} {
-			l, err := d.layer(c, facts, revisions{"1", "1"})
+			l, err := d.layer(binary{d}, c, facts, inputs{database: "1", storage: "1"})
 			require.NoError(t, err)
 			assert.Empty(t, unread(d.typedValues(l.overlay, l.defaults, revisions{"1", "1"}), facts), name)
 		}

@@ -108,10 +108,13 @@ func (d Database) String() string {
 func (d Database) GoString() string { return "flyte.Database(" + d.String() + ")" }
 
 // options are the rest of the connection string.
-func (d Database) options() string {
+func (d Database) options() string { return d.optionsAt(databaseMount) }
+
+// optionsAt is options where the authorities are in another folder.
+func (d Database) optionsAt(mount string) string {
 	options := "sslmode=" + string(d.tls)
 	if d.rootCA != "" {
-		options += " sslrootcert=" + databaseMount + "/" + rootCAKey
+		options += " sslrootcert=" + mount + "/" + rootCAKey
 	}
 	return options
 }

@@ -30,8 +30,15 @@ type Deployment struct {
 	userIdentity     Identity
 	domainIdentities map[string]Identity
 
+	// control is set for a deployment in planes, see [NewDeployment].
+	planes     bool
+	control    ControlPlane
+	dataplanes []Dataplane
+	labels     LabelMap
+
 	domains   []string
 	projects  []Project
+	mapping   string
 	templates []resourceTemplate
 	variables []templateVariable
 	rules     []Rule
@@ -67,6 +74,58 @@ const (
 // what makes a deployment a single-cluster one: a deployment cannot be without it.
 func NewSingleCluster(name string, version Version, cluster string) Deployment {
 	return Deployment{name: name, version: version, cluster: cluster, namespace: DefaultNamespace, release: DefaultRelease}
+}
+
+// NewDeployment describes a Flyte in planes, from the chart flyte-core: a
+// control plane, see [Deployment.WithControlPlane], and the data planes that run
+// its workflows, see [Deployment.WithDataplanes]. The name tells deployments
+// apart, in ids and plans. What is not said is as in the chart, on its overlay for
+// the storage: namespace [DefaultNamespace] in every cluster, no ingress, no
+// authentication.
+func NewDeployment(name string, version Version) Deployment {
+	return Deployment{name: name, version: version, namespace: DefaultNamespace, planes: true}
+}
+
+// WithControlPlane sets the control plane of a deployment in planes.
+func (d Deployment) WithControlPlane(control ControlPlane) Deployment {
+	d.control = control
+	return d
+}
+
+// WithDataplanes adds data planes. One with the name of a data plane that is
+// there takes its place.
+func (d Deployment) WithDataplanes(planes ...Dataplane) Deployment {
+	d.dataplanes = slices.Clone(d.dataplanes)
+	for _, p := range planes {
+		if i := slices.IndexFunc(d.dataplanes, func(have Dataplane) bool { return have.name == p.name && have.cluster == p.cluster }); i >= 0 {
+			d.dataplanes[i] = p
+		} else {
+			d.dataplanes = append(d.dataplanes, p)
+		}
+	}
+	return d
+}
+
+// WithoutDataplane leaves a data plane out. Take it out of the label map first,
+// and say [Dataplane.WithoutNewExecutions], until nothing runs there any more.
+func (d Deployment) WithoutDataplane(name string) Deployment {
+	d.dataplanes = slices.DeleteFunc(slices.Clone(d.dataplanes), func(p Dataplane) bool { return p.name == name })
+	return d
+}
+
+// WithLabelMap sets which data planes run which executions. It is required as
+// soon as there is more than one cluster to run on.
+func (d Deployment) WithLabelMap(labels LabelMap) Deployment {
+	d.labels = labels
+	return d
+}
+
+// WithNamespaceMapping sets the template of the names of projects' namespaces,
+// made of "{{ project }}" and "{{ domain }}". By default "{{ project }}-{{ domain }}",
+// on every cloud. Cloud identities trust the namespaces that follow from it.
+func (d Deployment) WithNamespaceMapping(template string) Deployment {
+	d.mapping = template
+	return d
 }
 
 // WithNamespace sets the namespace that Flyte runs in. It is created if it
@@ -250,8 +309,34 @@ func (d Deployment) Name() string { return d.name }
 // Version returns the release of Flyte.
 func (d Deployment) Version() Version { return d.version }
 
-// Cluster returns the name of the cluster.
-func (d Deployment) Cluster() string { return d.cluster }
+// Cluster returns the name of the cluster, the control plane's if there are planes.
+func (d Deployment) Cluster() string {
+	if d.inPlanes() {
+		return d.control.cluster
+	}
+	return d.cluster
+}
+
+// clusterNames are the clusters that the deployment is installed on.
+func (d Deployment) clusterNames() []string {
+	names := []string{d.Cluster()}
+	for _, p := range d.dataplanes {
+		names = append(names, p.cluster)
+	}
+	return names
+}
+
+// inPlanes reports whether the deployment has planes, or means to.
+func (d Deployment) inPlanes() bool { return d.planes }
+
+// ControlPlane returns the control plane of a deployment in planes.
+func (d Deployment) ControlPlane() ControlPlane { return d.control }
+
+// Dataplanes returns the data planes.
+func (d Deployment) Dataplanes() []Dataplane { return slices.Clone(d.dataplanes) }
+
+// LabelMap returns which data planes run which executions.
+func (d Deployment) LabelMap() LabelMap { return d.labels }
 
 // Namespace returns the namespace that Flyte runs in.
 func (d Deployment) Namespace() string { return d.namespace }
@@ -270,8 +355,12 @@ func (d Deployment) Domains() []string {
 // String describes the deployment in a few lines, without secrets.
 func (d Deployment) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "flyte deployment %s: Flyte %s on cluster %s\n", d.name, d.version, d.cluster)
-	fmt.Fprintf(&b, "  release:  %s/%s\n", d.namespace, d.release)
+	fmt.Fprintf(&b, "flyte deployment %s: Flyte %s on cluster %s\n", d.name, d.version, d.Cluster())
+	if d.inPlanes() {
+		d.describePlanes(&b)
+	} else {
+		fmt.Fprintf(&b, "  release:  %s/%s\n", d.namespace, d.release)
+	}
 	fmt.Fprintf(&b, "  storage:  %s\n", d.storage)
 	fmt.Fprintf(&b, "  database: %s\n", d.database)
 	fmt.Fprintf(&b, "  identity: %s, user code: %s", d.identity, d.userIdentity)
@@ -281,6 +370,24 @@ func (d Deployment) String() string {
 	b.WriteByte('\n')
 	fmt.Fprintf(&b, "  domains:  %s\n", joinAnd(d.Domains()))
 	return b.String()
+}
+
+// describePlanes names the planes, one a line.
+func (d Deployment) describePlanes(b *strings.Builder) {
+	fmt.Fprintf(b, "  control:  %s/%s in %s", d.namespace, d.control.release, d.control.cluster)
+	if d.control.host != "" {
+		fmt.Fprintf(b, ", host %s", d.control.host)
+	}
+	if d.control.executes != "" {
+		fmt.Fprintf(b, ", runs workflows as %s", d.control.executes)
+	}
+	b.WriteByte('\n')
+	for _, p := range d.dataplanes {
+		fmt.Fprintf(b, "  data:     %s, %s/%s in %s\n", p.name, d.namespace, p.release, p.cluster)
+	}
+	for _, l := range d.effectiveLabels().labels {
+		fmt.Fprintf(b, "  label:    %s\n", d.ExplainLabel(l.name))
+	}
 }
 
 // GoString is String, so that no verb prints a secret.

@@ -95,16 +95,18 @@ func (e Env) names() []string {
 	return names
 }
 
-// validate checks that the deployment's cluster and the charts are there.
-func (e Env) validate(p *planewright.Problems, cluster string) {
-	if c, ok := e.cluster(cluster); !ok {
-		fix := "give NewEnv a cluster of that name"
-		if len(e.clusters) > 0 {
-			fix = "use one of " + joinAnd(e.names()) + ", or " + fix
+// validate checks that the deployment's clusters and the charts are there.
+func (e Env) validate(p *planewright.Problems, clusters ...string) {
+	for _, cluster := range clusters {
+		if c, ok := e.cluster(cluster); !ok {
+			fix := "give NewEnv a cluster of that name"
+			if len(e.clusters) > 0 {
+				fix = "use one of " + joinAnd(e.names()) + ", or " + fix
+			}
+			p.Add("env.clusters", cluster, "the deployment's cluster must be in the Env", fix)
+		} else if c.Objects == nil || c.Releases == nil || c.Facts == nil || c.Ports == nil {
+			p.Add("env.clusters", cluster, "a cluster handle has all its ports", "make it with package kube/live or kube/kubefake")
 		}
-		p.Add("env.clusters", cluster, "the deployment's cluster must be in the Env", fix)
-	} else if c.Objects == nil || c.Releases == nil || c.Facts == nil || c.Ports == nil {
-		p.Add("env.clusters", cluster, "a cluster handle has all its ports", "make it with package kube/live or kube/kubefake")
 	}
 	for i, name := range e.names() {
 		if i > 0 && name == e.names()[i-1] {

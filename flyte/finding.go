@@ -43,4 +43,10 @@ const (
 	CodeWebhook = "webhook-missing"
 	// CodeHealth: Flyte's health check.
 	CodeHealth = "health"
+	// CodeEndpoint: the control plane may not reach a data plane's API server.
+	CodeEndpoint = "endpoint-unreachable"
+	// CodeToken: a data plane does not take flyteadmin's token.
+	CodeToken = "token-refused"
+	// CodeNoCatalog: data planes run without a cache.
+	CodeNoCatalog = "no-catalog"
 )

@@ -25,6 +25,7 @@ const (
 	identityGCP = "Google service account"
 	identityRaw = "annotations"
 	identityNew = "new identity"
+	identityOff = "the node's identity"
 
 	awsRoleAnnotation = "eks.amazonaws.com/role-arn"
 	gcpAnnotation     = "iam.gke.io/gcp-service-account"
@@ -48,6 +49,10 @@ func GCPServiceAccount(email string) Identity {
 func Annotations(annotations map[string]string) Identity {
 	return Identity{kind: identityRaw, annotations: maps.Clone(annotations)}
 }
+
+// NodeIdentity leaves pods with the cloud identity of their node, also where a
+// deployment would make one by default.
+func NodeIdentity() Identity { return Identity{kind: identityOff} }
 
 // IsZero reports whether there is no identity.
 func (i Identity) IsZero() bool { return i.kind == "" }

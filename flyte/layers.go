@@ -21,18 +21,20 @@ type layers struct {
 
 // layer reads the chart's values files and lays the deployment's values over
 // them: overlay, then typed, then raw.
-func (d Deployment) layer(chart *kube.Chart, facts Chart, revisions revisions) (layers, error) {
+func (d Deployment) layer(recipe recipe, chart *kube.Chart, facts Chart, in inputs) (layers, error) {
 	l := layers{overlay: kube.Values{}, raw: d.rawLayer()}
 	var err error
 	if l.defaults, err = chartFile(chart, "values.yaml"); err != nil {
 		return layers{}, err
 	}
-	if name := d.overlayName(facts); name != "" {
-		if l.overlay, err = chartFile(chart, name); err != nil {
+	for _, name := range recipe.overlays(facts) {
+		overlay, err := chartFile(chart, name)
+		if err != nil {
 			return layers{}, err
 		}
+		l.overlay = l.overlay.Merge(overlay)
 	}
-	typed := escapeValues(d.typedValues(l.overlay, l.defaults, revisions), facts)
+	typed := escapeValues(recipe.typed(l.overlay, l.defaults, in), facts)
 	l.merged = kube.Values(dropNulls(l.overlay.Merge(typed), l.defaults)).Merge(l.raw)
 	return l, nil
 }

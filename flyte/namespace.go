@@ -33,7 +33,7 @@ func (s namespaceStep) step() planewright.Step {
 		Undo:   s.undo,
 		Render: s.render,
 		// The lock is a Lease in this namespace.
-		Unlocked: true,
+		Unlocked: s.holdsLock,
 	}
 }
 

@@ -212,7 +212,7 @@ func (d Deployment) subjects(where cloud.ClusterRef, u use) []cloud.Subject {
 			continue
 		}
 		for _, project := range projects {
-			subjects = append(subjects, cloud.Subject{Cluster: where, Namespace: projectNamespace(project.name, domain), ServiceAccount: "default"})
+			subjects = append(subjects, cloud.Subject{Cluster: where, Namespace: d.projectNamespace(project.name, domain), ServiceAccount: "default"})
 		}
 	}
 	return subjects

@@ -48,13 +48,13 @@ func (r Resources) validate(p *planewright.Problems, path string) {
 }
 
 // validateWithin checks that no request is above its limit.
-func (r Resources) validateWithin(p *planewright.Problems, limits Resources) {
+func (r Resources) validateWithin(p *planewright.Problems, path string, limits Resources) {
 	requests, most := r.byName(), limits.byName()
 	for _, name := range slices.Sorted(maps.Keys(requests)) {
 		request, err1 := resource.ParseQuantity(requests[name])
 		limit, err2 := resource.ParseQuantity(most[name])
 		if err1 == nil && err2 == nil && request.Cmp(limit) > 0 {
-			p.Add("resources.requests."+name, requests[name], "a request is not above its limit, which is "+most[name], "raise the limit or lower the request")
+			p.Add(path+".requests."+name, requests[name], "a request is not above its limit, which is "+most[name], "raise the limit or lower the request")
 		}
 	}
 }
@@ -148,15 +148,15 @@ func (p Placement) podSpec() map[string]any {
 	return spec
 }
 
-func (p Placement) validate(problems *planewright.Problems) {
+func (p Placement) validate(problems *planewright.Problems, path string) {
 	for _, key := range slices.Sorted(maps.Keys(p.nodeSelector)) {
 		errs := append(validation.IsQualifiedName(key), validation.IsValidLabelValue(p.nodeSelector[key])...)
 		if len(errs) > 0 {
-			problems.Add("placement.nodeLabels", key+"="+p.nodeSelector[key], "a label is a qualified name and a value of at most 63 letters, digits and any of - _ .", "use a label of your nodes")
+			problems.Add(path+".nodeLabels", key+"="+p.nodeSelector[key], "a label is a qualified name and a value of at most 63 letters, digits and any of - _ .", "use a label of your nodes")
 		}
 	}
 	for i, t := range p.tolerations {
-		at := fmt.Sprintf("placement.tolerations[%d]", i)
+		at := fmt.Sprintf("%s.tolerations[%d]", path, i)
 		switch {
 		case t.Operator != "" && t.Operator != "Equal" && t.Operator != "Exists":
 			problems.Add(at+".operator", t.Operator, "an operator is Equal or Exists", "leave it out for Equal")
@@ -170,14 +170,14 @@ func (p Placement) validate(problems *planewright.Problems) {
 		}
 	}
 	if p.priorityClass != "" && len(validation.IsDNS1123Subdomain(p.priorityClass)) > 0 {
-		problems.Add("placement.priorityClass", p.priorityClass, "a priority class is named by a DNS subdomain", "use the name of a PriorityClass of the cluster")
+		problems.Add(path+".priorityClass", p.priorityClass, "a priority class is named by a DNS subdomain", "use the name of a PriorityClass of the cluster")
 	}
 	if _, err := copyValues(p.affinity); err != nil {
-		problems.Add("placement.affinity", "", "an affinity is maps, lists and scalars: "+err.Error(), "write it as in a pod's spec.affinity")
+		problems.Add(path+".affinity", "", "an affinity is maps, lists and scalars: "+err.Error(), "write it as in a pod's spec.affinity")
 	}
 	for _, key := range slices.Sorted(maps.Keys(p.affinity)) {
 		if !slices.Contains([]string{"nodeAffinity", "podAffinity", "podAntiAffinity"}, key) {
-			problems.Add("placement.affinity."+key, "", "an affinity has nodeAffinity, podAffinity and podAntiAffinity", "write it as in a pod's spec.affinity")
+			problems.Add(path+".affinity."+key, "", "an affinity has nodeAffinity, podAffinity and podAntiAffinity", "write it as in a pod's spec.affinity")
 		}
 	}
 }

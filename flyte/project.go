@@ -27,13 +27,27 @@ func (p Project) WithDescription(description string) Project {
 // development, staging and production.
 func DefaultDomains() []string { return []string{"development", "staging", "production"} }
 
+// defaultMapping is flyteadmin's own template of a namespace's name.
+const defaultMapping = "{{ project }}-{{ domain }}"
+
 // projectNamespace is the namespace that flyteadmin makes for a project's domain.
-func projectNamespace(project, domain string) string { return project + "-" + domain }
+func (d Deployment) projectNamespace(project, domain string) string {
+	return substitute(d.namespaceMapping(), map[string]string{"project": project, "domain": domain})
+}
+
+// namespaceMapping is the template of namespaces' names.
+func (d Deployment) namespaceMapping() string {
+	if d.mapping == "" {
+		return defaultMapping
+	}
+	return d.mapping
+}
 
 // maxDescription is the longest description that flyteadmin takes.
 const maxDescription = 300
 
 func (d Deployment) validateProjects(p *planewright.Problems) {
+	d.validateMapping(p)
 	seen := map[string]bool{}
 	for i, domain := range d.Domains() {
 		path := fmt.Sprintf("domains[%d]", i)
@@ -60,9 +74,24 @@ func (d Deployment) validateProjects(p *planewright.Problems) {
 			p.Add(path+".description", "", fmt.Sprintf("a description has at most %d characters", maxDescription), "shorten it")
 		}
 		for _, domain := range d.Domains() {
-			if namespace := projectNamespace(project.name, domain); len(namespace) > validation.DNS1123LabelMaxLength {
+			if namespace := d.projectNamespace(project.name, domain); len(namespace) > validation.DNS1123LabelMaxLength {
 				p.Add(path+".name", project.name, fmt.Sprintf("its namespace %s would have more than %d characters", namespace, validation.DNS1123LabelMaxLength), "shorten the project's or the domain's name")
 			}
 		}
+	}
+}
+
+// validateMapping checks the template of namespaces' names.
+func (d Deployment) validateMapping(p *planewright.Problems) {
+	for _, use := range templateUses(d.mapping) {
+		if use.name != "project" && use.name != "domain" {
+			p.Add("namespaceMapping", d.mapping, "a namespace is made of {{ project }} and {{ domain }}, each with one space on either side; "+use.text+" stays as it is", "write it like "+defaultMapping)
+			return
+		}
+	}
+	if example := d.projectNamespace("p", "d"); len(validation.IsDNS1123Label(example)) > 0 {
+		p.Add("namespaceMapping", d.mapping, "a namespace has lower-case letters, digits and hyphens", "write it like "+defaultMapping)
+	} else if d.mapping != "" && example == d.mapping {
+		p.Add("namespaceMapping", d.mapping, "every project's user code would share one namespace", "name {{ project }} or {{ domain }} in it")
 	}
 }

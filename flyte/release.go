@@ -68,12 +68,12 @@ func (s releaseStep) refuse(format string, args ...any) error {
 }
 
 // build makes the release, and says what its values are made of.
-func (s releaseStep) build(ctx context.Context, revisions revisions) (kube.Release, layers, error) {
+func (s releaseStep) build(ctx context.Context, in inputs) (kube.Release, layers, error) {
 	chart, err := s.chart(ctx)
 	if err != nil {
 		return kube.Release{}, layers{}, err
 	}
-	l, err := s.layer(chart, s.facts, revisions)
+	l, err := s.layer(s.recipe, chart, s.facts, in)
 	if err != nil {
 		return kube.Release{}, layers{}, err
 	}
@@ -92,21 +92,13 @@ func (s releaseStep) build(ctx context.Context, revisions revisions) (kube.Relea
 	}, l, nil
 }
 
-// current builds the release for this run, with the revisions that its Secrets have.
+// current builds the release for this run, with what the steps before it have found.
 func (s releaseStep) current(ctx context.Context, run *planewright.Run) (kube.Release, layers, error) {
-	var r revisions
-	var err error
-	if s.database.owned() {
-		if r.database, err = s.databaseRevision.Get(run); err != nil {
-			return kube.Release{}, layers{}, err
-		}
+	in, err := s.inputs(run)
+	if err != nil {
+		return kube.Release{}, layers{}, err
 	}
-	if s.storage.keyed() {
-		if r.storage, err = s.storageRevision.Get(run); err != nil {
-			return kube.Release{}, layers{}, err
-		}
-	}
-	return s.build(ctx, r)
+	return s.build(ctx, in)
 }
 
 func (s releaseStep) check(ctx context.Context, run *planewright.Run) (planewright.Change, error) {
@@ -120,7 +112,7 @@ func (s releaseStep) check(ctx context.Context, run *planewright.Run) (planewrig
 	}
 	findings := s.chartFindings(release.Chart)
 	findings = append(findings, s.rawFindings(s.facts)...)
-	findings = append(findings, s.templateFindings(l.merged)...)
+	findings = append(findings, s.templateFindings(s.recipe, l.merged)...)
 	findings = append(findings, placeholderFindings(s.cluster.Name, plan.Objects, l.merged, l.defaults)...)
 	history, err := s.historyFindings(ctx, plan)
 	if err != nil {
@@ -302,10 +294,10 @@ func (s releaseStep) advise(ctx context.Context, run *planewright.Run, state kub
 		run.Logger().WarnContext(ctx, "the services of the release cannot be read", "error", err)
 		return
 	}
-	if http, ok := services[httpPort]; ok {
+	if http, ok := services[doorHTTP]; ok {
 		run.Advise("reach the console at http://localhost:8088/console: kubectl -n %s port-forward service/%s 8088:%d", s.namespace, http.service, http.port)
 	}
-	if grpc, ok := services[grpcPort]; ok {
+	if grpc, ok := services[doorGRPC]; ok {
 		run.Advise("reach the API at dns:///localhost:8089 (insecure): kubectl -n %s port-forward service/%s 8089:%d", s.namespace, grpc.service, grpc.port)
 	}
 }
@@ -333,7 +325,7 @@ func (s releaseStep) undo(ctx context.Context, run *planewright.Run) error {
 		told[ref] = true
 		run.Keep(ref.In(s.cluster.Name), "it holds data, or is marked to be kept")
 	}
-	for _, left := range s.madeByFlyte() {
+	for _, left := range s.recipe.leftovers() {
 		if told[left.ref] {
 			continue
 		}
@@ -356,42 +348,8 @@ type leftover struct {
 	reason string
 }
 
-// madeByFlyte lists what Flyte makes itself while it runs.
-func (s releaseStep) madeByFlyte() []leftover {
-	name := s.fullname()
-	list := []leftover{
-		{kube.Ref{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: crd},
-			"Flyte made it; deleting it deletes every workflow execution with it"},
-		{kube.Ref{APIVersion: "admissionregistration.k8s.io/v1", Kind: "MutatingWebhookConfiguration", Name: name + "-webhook"},
-			"Flyte made it; without Flyte it refuses pods that are labelled inject-flyte-secrets=true, so delete it if there are any"},
-		{kube.Ref{APIVersion: "v1", Kind: "Secret", Namespace: s.namespace, Name: name + "-webhook-secret"},
-			"Flyte made it; it holds the webhook's certificate"},
-	}
-	projects := []string{"flytesnacks"}
-	if len(s.projects) > 0 {
-		projects = nil
-		for _, p := range s.projects {
-			projects = append(projects, p.name)
-		}
-	}
-	for _, project := range projects {
-		for _, domain := range s.Domains() {
-			list = append(list, leftover{kube.Ref{APIVersion: "v1", Kind: "Namespace", Name: projectNamespace(project, domain)},
-				"Flyte made it; it holds user code's pods and data"})
-		}
-	}
-	return list
-}
-
 func (s releaseStep) render(ctx context.Context, _ *planewright.Run) ([]planewright.File, error) {
-	var r revisions
-	if s.database.owned() {
-		r.database = firstRevision
-	}
-	if s.storage.keyed() {
-		r.storage = firstRevision
-	}
-	release, l, err := s.build(ctx, r)
+	release, l, err := s.build(ctx, s.renderInputs(ctx))
 	if err != nil {
 		return nil, err
 	}

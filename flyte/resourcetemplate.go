@@ -33,6 +33,9 @@ const (
 	accountTemplate   = "002_serviceaccount.yaml"
 )
 
+// namespaceTemplateText is the namespace itself.
+const namespaceTemplateText = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: '{{ namespace }}'\n"
+
 // reservedVariables are those that flyteadmin sets itself; it refuses a
 // configuration that sets them.
 func reservedVariables() []string { return []string{"namespace", "project", "domain"} }
@@ -149,7 +152,7 @@ func withReserved(variables map[string]string, domain string) map[string]string 
 	if values == nil {
 		values = map[string]string{}
 	}
-	values["project"], values["domain"], values["namespace"] = "project", domain, projectNamespace("project", domain)
+	values["project"], values["domain"], values["namespace"] = "project", domain, substitute(defaultMapping, map[string]string{"project": "project", "domain": domain})
 	return values
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/planewright/planewright"
@@ -37,7 +36,7 @@ func (b binding) secrets() []secretStep {
 		s := secretStep{binding: b, id: "database-secret", name: b.databaseSecretName(), content: b.databaseContent,
 			podAnnotation: databaseRevisionAnnotation, revision: b.databaseRevision}
 		if _, inCluster := b.database.password.InCluster(); !inCluster && !b.database.password.IsZero() {
-			s.keys = append(s.keys, passwordKey)
+			s.keys = append(s.keys, b.keys.password)
 		}
 		if b.database.rootCA != "" {
 			s.keys = append(s.keys, rootCAKey)
@@ -46,7 +45,7 @@ func (b binding) secrets() []secretStep {
 	}
 	if b.storage.keyed() {
 		steps = append(steps, secretStep{binding: b, id: "storage-secret", name: b.storageSecretName(), content: b.storageContent,
-			keys: []string{storageConfigKey}, podAnnotation: storageRevisionAnnotation, revision: b.storageRevision})
+			keys: []string{b.keys.storage}, podAnnotation: storageRevisionAnnotation, revision: b.storageRevision})
 	}
 	return steps
 }
@@ -58,7 +57,7 @@ func (b binding) databaseContent(ctx context.Context, run *planewright.Run) (map
 		if err != nil {
 			return nil, fmt.Errorf("database password: %w", err)
 		}
-		content[passwordKey] = []byte(connectionString(string(password)))
+		content[b.keys.password] = []byte(connectionString(string(password)))
 	}
 	if b.database.rootCA != "" {
 		content[rootCAKey] = []byte(b.database.rootCA)
@@ -72,12 +71,16 @@ func (b binding) storageContent(ctx context.Context, run *planewright.Run) (map[
 	if err != nil {
 		return nil, fmt.Errorf("storage secret key: %w", err)
 	}
-	config := kube.Values{}.Set("storage.stow.config", map[string]any{"access_key_id": b.storage.keyID, "secret_key": string(key)})
-	text, err := yaml.Marshal(config)
+	config := map[string]any{"access_key_id": b.storage.keyID, "secret_key": string(key)}
+	file := kube.Values{}.Set("storage.stow.config", config)
+	if b.keys.storage == coreStorageKey {
+		file = b.storage.keyedFile(config)
+	}
+	text, err := yaml.Marshal(file)
 	if err != nil {
 		return nil, fmt.Errorf("storage keys cannot be written as YAML: %w", planewright.ErrInvalid)
 	}
-	return map[string][]byte{storageConfigKey: text}, nil
+	return map[string][]byte{b.keys.storage: text}, nil
 }
 
 func (s secretStep) ref() kube.Ref {
@@ -130,13 +133,13 @@ func (s secretStep) check(ctx context.Context, run *planewright.Run) (planewrigh
 	live, err := s.cluster.Objects.Get(ctx, s.ref())
 	if errors.Is(err, planewright.ErrNotFound) {
 		// Pods that are there already have seen an earlier Secret of this name.
-		started, err := s.startedRevision(ctx)
+		started, err := s.startedRevision(ctx, s.podAnnotation)
 		if err != nil {
 			return planewright.Change{}, nil, err
 		}
 		revision := strconv.Itoa(started + 1)
 		s.revision.Set(run, revision)
-		return planewright.Change{Action: planewright.ActionCreate, Fingerprint: "absent", Diff: s.fullDiff(revision)}, s.desired(content, revision), nil
+		return planewright.Change{Action: planewright.ActionCreate, Fingerprint: "absent", Diff: secretDiff(s.keys, revision)}, s.desired(content, revision), nil
 	}
 	if err != nil {
 		return planewright.Change{}, nil, err
@@ -150,7 +153,7 @@ func (s secretStep) check(ctx context.Context, run *planewright.Run) (planewrigh
 	number, err := strconv.Atoi(live.GetAnnotations()[revisionAnnotation])
 	if err != nil {
 		// The count is lost; what pods have seen goes on from there.
-		if number, err = s.startedRevision(ctx); err != nil {
+		if number, err = s.startedRevision(ctx, s.podAnnotation); err != nil {
 			return planewright.Change{}, nil, err
 		}
 	}
@@ -180,29 +183,20 @@ func (s secretStep) check(ctx context.Context, run *planewright.Run) (planewrigh
 
 // startedRevision returns the highest revision that running pods have started
 // with, 0 if there are none.
-func (s secretStep) startedRevision(ctx context.Context) (int, error) {
-	workloads, err := s.cluster.Objects.List(ctx, kube.ListRequest{APIVersion: "apps/v1", Kind: "Deployment",
-		Namespace: s.namespace, Labels: "app.kubernetes.io/instance=" + s.release})
+func (b binding) startedRevision(ctx context.Context, annotation string) (int, error) {
+	workloads, err := b.cluster.Objects.List(ctx, kube.ListRequest{APIVersion: "apps/v1", Kind: "Deployment",
+		Namespace: b.namespace, Labels: "app.kubernetes.io/instance=" + b.release})
 	if err != nil && !errors.Is(err, planewright.ErrNotFound) {
 		return 0, err
 	}
 	highest := 0
 	for _, w := range workloads {
 		annotations, _, _ := unstructured.NestedStringMap(w.Object, "spec", "template", "metadata", "annotations")
-		if n, err := strconv.Atoi(annotations[s.podAnnotation]); err == nil {
+		if n, err := strconv.Atoi(annotations[annotation]); err == nil {
 			highest = max(highest, n)
 		}
 	}
 	return highest, nil
-}
-
-// fullDiff lists what a Secret that is to be made will have.
-func (s secretStep) fullDiff(revision string) []planewright.FieldDiff {
-	var diff []planewright.FieldDiff
-	for _, key := range slices.Sorted(slices.Values(s.keys)) {
-		diff = append(diff, planewright.FieldDiff{Path: valuePath{"data", key}.String(), Secret: true})
-	}
-	return append(diff, planewright.FieldDiff{Path: valuePath{"metadata", "annotations", revisionAnnotation}.String(), After: revision})
 }
 
 // holds reports whether the Secret has this content; other keys do not matter.

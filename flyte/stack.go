@@ -31,10 +31,15 @@ func (d Deployment) On(env Env) planewright.Stack {
 	stack := planewright.NewStack(d.id())
 	var p planewright.Problems
 	d.validate(&p)
-	env.validate(&p, d.cluster)
-	d.validateUses(&p, env)
+	env.validate(&p, d.clusterNames()...)
+	if !d.inPlanes() {
+		d.validateUses(&p, env)
+	}
 	if err := p.Err(d.spec()); err != nil {
 		return stack.WithError(err)
+	}
+	if d.inPlanes() {
+		return d.onPlanes(stack, env)
 	}
 	d, identities := d.provisioned(env)
 	if identities.Err != nil {
@@ -100,29 +105,109 @@ func (d Deployment) id() string { return "flyte/" + d.name }
 // owner marks what is this deployment's; it fits into a label.
 func (d Deployment) owner() string { return "flyte." + d.name }
 
-// binding is a valid deployment on its cluster.
+// binding is one release of a valid deployment, on its cluster. Its
+// Deployment is the release's view of the whole: its cluster, its name, its raw values.
 type binding struct {
 	Deployment
+	recipe recipe
+	// prefix is the first part of the ids of its steps.
+	prefix  string
 	cluster kube.Cluster
 	charts  kube.ChartSource
 	facts   Chart
+	keys    secretKeys
+	// holdsLock marks the release whose namespace holds the lock.
+	holdsLock bool
 	// identities is what makes the deployment's identities.
 	identities cloud.IdentityProvision
 	// databaseRevision and storageRevision are given by the Secrets' steps.
 	databaseRevision, storageRevision planewright.Output[string]
+	// credentialsRevision is given by the credentials' step, if there is one.
+	credentialsRevision planewright.Output[string]
+	// catalogAddress is given by the catalog's step, if there is one.
+	catalogAddress planewright.Output[string]
+	// endpoints are given by the data planes' steps, by the data planes' names.
+	endpoints map[string]planewright.Output[string]
 }
 
+// secretKeys are the keys of the Secrets that the release's chart mounts.
+type secretKeys struct{ password, storage string }
+
 func newBinding(d Deployment, env Env) binding {
-	b := binding{Deployment: d, charts: env.charts}
+	return bind(d, env, d.id(), binary{d}, secretKeys{passwordKey, storageConfigKey})
+}
+
+func bind(d Deployment, env Env, prefix string, recipe recipe, keys secretKeys) binding {
+	b := binding{Deployment: d, recipe: recipe, prefix: prefix, charts: env.charts, keys: keys, holdsLock: true}
 	b.cluster, _ = env.cluster(d.cluster)
-	b.facts, _ = d.version.Chart(binaryChart)
+	b.facts, _ = d.version.Chart(recipe.chart())
 	b.databaseRevision = planewright.NewOutput[string](b.step("database-secret"), "revision")
 	b.storageRevision = planewright.NewOutput[string](b.step("storage-secret"), "revision")
 	return b
 }
 
-// step is the id of one of the deployment's steps.
-func (b binding) step(name string) string { return b.id() + "/" + name }
+// step is the id of one of the release's steps.
+func (b binding) step(name string) string { return b.prefix + "/" + name }
+
+// inputs are what the steps before the release have found in this run.
+func (b binding) inputs(run *planewright.Run) (inputs, error) {
+	in := inputs{endpoints: map[string]string{}}
+	wanted := []struct {
+		from planewright.Output[string]
+		to   *string
+	}{}
+	want := func(needed bool, from planewright.Output[string], to *string) {
+		if needed {
+			wanted = append(wanted, struct {
+				from planewright.Output[string]
+				to   *string
+			}{from, to})
+		}
+	}
+	want(b.database.owned(), b.databaseRevision, &in.database)
+	want(b.storage.keyed(), b.storageRevision, &in.storage)
+	want(b.credentialsRevision.Step() != "", b.credentialsRevision, &in.credentials)
+	want(b.catalogAddress.Step() != "", b.catalogAddress, &in.catalog)
+	for _, w := range wanted {
+		value, err := w.from.Get(run)
+		if err != nil {
+			return inputs{}, err
+		}
+		*w.to = value
+	}
+	for name, endpoint := range b.endpoints {
+		value, err := endpoint.Get(run)
+		if err != nil {
+			return inputs{}, err
+		}
+		in.endpoints[name] = value
+	}
+	return in, nil
+}
+
+// renderInputs stand in for what only an install finds.
+func (b binding) renderInputs(ctx context.Context) inputs {
+	in := inputs{endpoints: map[string]string{}}
+	if b.database.owned() {
+		in.database = firstRevision
+	}
+	if b.storage.keyed() {
+		in.storage = firstRevision
+	}
+	if b.credentialsRevision.Step() != "" {
+		in.credentials = firstRevision
+	}
+	if b.catalogAddress.Step() != "" {
+		in.catalog = renderedLater
+	}
+	for name := range b.endpoints {
+		in.endpoints[name] = renderedLater
+	}
+	return in
+}
+
+// renderedLater stands in rendered files for what only an install finds.
+const renderedLater = "known-when-installed.invalid"
 
 func (b binding) steps() []planewright.Step {
 	namespace := namespaceStep{b}.step()

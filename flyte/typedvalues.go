@@ -12,10 +12,15 @@ const (
 	databaseMount  = "/etc/flyte/database"
 	passwordKey    = "password"
 	passwordPath   = databaseMount + "/" + passwordKey
+	// corePasswordKey and coreDatabaseMount are where flyte-core has them.
+	corePasswordKey   = "pass.txt"
+	coreDatabaseMount = "/etc/db"
 	rootCAKey      = "ca.crt"
 	// storageConfigKey is the configuration file with the storage's keys. It
 	// sorts after the chart's own, so that it is read last.
 	storageConfigKey = "110-storage-keys.yaml"
+	// coreStorageKey is the file that flyte-core reads all of it from.
+	coreStorageKey = "storage.yaml"
 )
 
 // The annotations of pods that tell which content of a Secret they started
@@ -23,6 +28,8 @@ const (
 const (
 	databaseRevisionAnnotation = "planewright.dev/database-revision"
 	storageRevisionAnnotation  = "planewright.dev/storage-revision"
+	// credentialsRevisionAnnotation is on what reads the data planes' tokens when it starts.
+	credentialsRevisionAnnotation = "planewright.dev/credentials-revision"
 )
 
 // revisions are the revisions of the Secrets that pods must have seen.
@@ -109,12 +116,20 @@ func (d Deployment) setProjects(v *layer) {
 		v.set("flyte-core-components.admin.seedProjectsWithDetails", details)
 	}
 	if len(d.domains) > 0 {
-		list := make([]any, len(d.domains))
-		for i, domain := range d.domains {
-			list[i] = map[string]any{"id": domain, "name": domain}
-		}
-		v.set("configuration.inline.domains", list)
+		v.set("configuration.inline.domains", d.domainValues())
 	}
+	if d.mapping != "" {
+		v.set("configuration.inline.namespace_mapping.template", d.mapping)
+	}
+}
+
+// domainValues are the domains as flyteadmin's configuration lists them.
+func (d Deployment) domainValues() []any {
+	var list []any
+	for _, domain := range d.Domains() {
+		list = append(list, map[string]any{"id": domain, "name": domain})
+	}
+	return list
 }
 
 func (d Deployment) setTemplates(v *layer, overlay kube.Values) {
@@ -139,7 +154,7 @@ func (d Deployment) setTemplates(v *layer, overlay kube.Values) {
 	}
 	if _, has := below[namespaceTemplate]; !has && inline[namespaceTemplate] == nil && len(inline) > 0 {
 		// The chart makes namespaces by itself only as long as there is no other template.
-		inline[namespaceTemplate] = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: '{{ namespace }}'\n"
+		inline[namespaceTemplate] = namespaceTemplateText
 	}
 	if len(inline) > 0 {
 		v.set("clusterResourceTemplates.inline", inline)
@@ -159,7 +174,7 @@ func (d Deployment) setTemplates(v *layer, overlay kube.Values) {
 
 func (d Deployment) setServiceAccount(v *layer) {
 	v.set("serviceAccount.annotations", nil)
-	if !d.identity.IsZero() {
+	if len(d.identity.annotations) > 0 {
 		annotations := map[string]any{}
 		for key, value := range d.identity.annotations {
 			annotations[key] = value

@@ -18,7 +18,10 @@ func (d Deployment) userIdentityIn(domain string) Identity {
 }
 
 func (d Deployment) hasUserIdentity() bool {
-	return slices.ContainsFunc(d.Domains(), func(domain string) bool { return !d.userIdentityIn(domain).IsZero() })
+	return slices.ContainsFunc(d.Domains(), func(domain string) bool {
+		kind := d.userIdentityIn(domain).kind
+		return kind != "" && kind != identityOff
+	})
 }
 
 // identityVariables returns the template variables that carry the identity

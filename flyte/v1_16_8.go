@@ -5,6 +5,9 @@ import _ "embed"
 //go:embed charts/flyte-binary-v1.16.8.tsv
 var binaryV1_16_8Values string
 
+//go:embed charts/flyte-core-v1.16.8.tsv
+var coreV1_16_8Values string
+
 // binaryChart is the name of the chart of a single-cluster deployment.
 const binaryChart = "flyte-binary"
 
@@ -25,6 +28,17 @@ var V1_16_8 = NewVersion("v1.16.8", Chart{
 	},
 	Architectures: []string{"amd64", "arm64"},
 	Traps:         binaryV1Traps(),
+}, Chart{
+	Name:    coreChart,
+	Version: "v1.16.8",
+	Digest:  "sha256:4d59f56b6531dbc27d20c46820c34b4e9a678461b3056baaa2a4a3b38554b972",
+	Values:  mustChartValues(coreV1_16_8Values),
+	Overlays: map[string]string{
+		providerS3:  "values-eks.yaml",
+		providerGCS: "values-gcp.yaml",
+	},
+	Architectures: []string{"amd64", "arm64"},
+	Traps:         coreV1Traps(),
 })
 
 // binaryV1Traps are what the flyte-binary charts of Flyte 1 have in common.

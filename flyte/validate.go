@@ -18,13 +18,14 @@ func (d Deployment) validate(p *planewright.Problems) {
 		p.Add("name", d.name, fmt.Sprintf("a deployment's name is at most %d lower-case letters, digits and hyphens", maxName), "choose a short name like ml")
 	}
 	d.validateVersion(p)
-	if d.cluster == "" {
-		p.Add("cluster", "", "a single-cluster deployment names its cluster", "give NewSingleCluster the name of a cluster of the Env")
+	if d.inPlanes() {
+		d.validatePlanes(p)
+	} else {
+		d.validateSingle(p)
 	}
 	if errs := validation.IsDNS1123Label(d.namespace); len(errs) > 0 {
 		p.Add("namespace", d.namespace, "a namespace is at most 63 lower-case letters, digits and hyphens", "leave it out to use "+DefaultNamespace)
 	}
-	d.validateRelease(p)
 	d.storage.validate(p)
 	d.database.validate(p)
 	d.validateIdentities(p)
@@ -33,25 +34,44 @@ func (d Deployment) validate(p *planewright.Problems) {
 		d.validateTemplates(p)
 	}
 	d.validateRules(p)
-	if d.replicas != 0 && d.replicas != 1 {
-		p.Add("replicas", fmt.Sprint(d.replicas), "the chart flyte-binary runs one replica, and replaces it by stopping it first", "leave it out")
-	}
 	d.requests.validate(p, "resources.requests")
 	d.limits.validate(p, "resources.limits")
-	d.requests.validateWithin(p, d.limits)
-	d.placement.validate(p)
+	d.requests.validateWithin(p, "resources", d.limits)
+	d.placement.validate(p, "placement")
 	d.validateImages(p)
 	d.logLinks.validate(p)
 	d.validateRaw(p)
 }
 
-// validateVersion checks that the version has a chart for one cluster, and
+// validateSingle checks what only a single-cluster deployment has.
+func (d Deployment) validateSingle(p *planewright.Problems) {
+	if d.cluster == "" {
+		p.Add("cluster", "", "a single-cluster deployment names its cluster", "give NewSingleCluster the name of a cluster of the Env")
+	}
+	d.validateRelease(p)
+	if d.replicas != 0 && d.replicas != 1 {
+		p.Add("replicas", fmt.Sprint(d.replicas), "the chart flyte-binary runs one replica, and replaces it by stopping it first", "leave it out")
+	}
+	if d.control.set || len(d.dataplanes) > 0 || !d.labels.IsZero() {
+		p.Add("controlplane", d.control.cluster, "a single-cluster deployment has no planes", "start with NewDeployment")
+	}
+}
+
+// chartName is the chart that installs the deployment.
+func (d Deployment) chartName() string {
+	if d.inPlanes() {
+		return coreChart
+	}
+	return binaryChart
+}
+
+// validateVersion checks that the version has the deployment's chart, and
 // that it is Flyte 1.
 func (d Deployment) validateVersion(p *planewright.Problems) {
-	chart, ok := d.version.Chart(binaryChart)
+	chart, ok := d.version.Chart(d.chartName())
 	switch {
 	case !ok:
-		p.Add("version", d.version.Name(), "a single-cluster deployment needs the version's chart "+binaryChart, "use flyte.V1_16_8, or add the chart by WithCharts")
+		p.Add("version", d.version.Name(), "this deployment needs the version's chart "+d.chartName(), "use flyte.V1_16_8, or add the chart by WithCharts")
 	case chart.Version == "":
 		p.Add("version", d.version.Name(), "a chart is pinned by its version; the newest flyte-binary is Flyte 2", "set the chart's Version")
 	case major(chart.Version) != "1":
@@ -97,34 +117,47 @@ func (d Deployment) validateImages(p *planewright.Problems) {
 
 // validateRaw checks what can be told of raw values without the chart.
 func (d Deployment) validateRaw(p *planewright.Problems) {
+	if d.inPlanes() {
+		for _, view := range d.views() {
+			view.Deployment.validateRawLayer(p, view.path, view.recipe)
+		}
+		return
+	}
+	d.validateRawLayer(p, "values", binary{d})
+}
+
+// validateRawLayer checks the raw values of one release.
+func (d Deployment) validateRawLayer(p *planewright.Problems, path string, recipe recipe) {
 	for i, raw := range d.raw {
 		if raw.err != nil {
-			p.Add(fmt.Sprintf("values[%d]", i), "", "values are maps of strings, numbers, booleans and lists: "+raw.err.Error(), "mend the values")
+			p.Add(fmt.Sprintf("%s[%d]", path, i), "", "values are maps of strings, numbers, booleans and lists: "+raw.err.Error(), "mend the values")
 		}
 	}
-	chart, _ := d.version.Chart(binaryChart)
+	chart, _ := d.version.Chart(recipe.chart())
 	raw := d.rawLayer()
 	for _, trap := range chart.Traps {
 		if _, ok := raw.Get(trap.Path); ok && trap.Error {
-			p.Add("values."+trap.Path, "", trap.Cause, trap.Fix)
+			p.Add(path+"."+trap.Path, "", trap.Cause, trap.Fix)
 		}
 	}
-	d.validateReplaced(p, raw)
-}
-
-// validateReplaced finds raw values that take the place of what the
-// deployment needs: Helm replaces lists and texts, it does not merge them.
-func (d Deployment) validateReplaced(p *planewright.Problems, raw kube.Values) {
-	for _, needed := range d.neededItems() {
+	for _, needed := range recipe.needed() {
 		value, ok := raw.Get(needed.path)
 		if !ok {
 			continue
 		}
 		list, _ := value.([]any)
 		if !containsItem(list, needed.item) {
-			p.Add("values."+needed.path, "", "Helm replaces lists, so this one drops the deployment's own entry "+needed.name, "add this entry to the list: "+inlineYAML(needed.item))
+			p.Add(path+"."+needed.path, "", "Helm replaces lists, so this one drops the deployment's own entry "+needed.name, "add this entry to the list: "+inlineYAML(needed.item))
 		}
 	}
+	if recipe.chart() == binaryChart {
+		d.validateReplaced(p, raw)
+	}
+}
+
+// validateReplaced finds raw values that take the place of texts that the
+// deployment needs.
+func (d Deployment) validateReplaced(p *planewright.Problems, raw kube.Values) {
 	if value, ok := raw.Get("configuration.database.passwordPath"); ok && !d.database.password.IsZero() && value != passwordPath {
 		p.Add("values.configuration.database.passwordPath", fmt.Sprint(value), "the database's password is mounted at "+passwordPath, "leave the value out, or WithPassword")
 	}

@@ -16,9 +16,6 @@ const (
 	readyPatience = 5 * time.Second
 	// healthPatience bounds the whole of a health check.
 	healthPatience = 15 * time.Second
-	httpPort       = "http"
-	grpcPort       = "grpc"
-	webhookPort    = "webhook"
 )
 
 // verify asks whether the release works: its workloads by component, its
@@ -52,9 +49,9 @@ func (s releaseStep) verify(ctx context.Context, run *planewright.Run) ([]planew
 		return append(findings, planewright.Finding{Severity: planewright.SeverityUnprobed, Code: CodeHealth, Object: &object,
 			Cause: "Flyte's health is not asked for before its workloads are ready"}), nil
 	}
-	running, health := s.health(ctx, services[httpPort])
+	running, health := s.health(ctx, services[doorHTTP])
 	findings = append(findings, health...)
-	webhook, err := s.verifyWebhook(ctx, services[webhookPort], running)
+	webhook, err := s.verifyWebhook(ctx, services[doorWebhook], running)
 	return append(findings, webhook...), err
 }
 
@@ -103,9 +100,10 @@ type servicePort struct {
 	port    int
 }
 
-// services finds the Services of the release by the names of their ports.
+// services finds the Services of the release that its doors are in, by what
+// the doors are for.
 func (s releaseStep) services(ctx context.Context, state kube.ReleaseState) (map[string]servicePort, []planewright.Finding, error) {
-	ports := map[string]servicePort{}
+	found := map[string]servicePort{}
 	var findings []planewright.Finding
 	for _, ref := range state.Objects {
 		if ref.Kind != "Service" || ref.APIVersion != "v1" {
@@ -124,22 +122,25 @@ func (s releaseStep) services(ctx context.Context, state kube.ReleaseState) (map
 		list, _, _ := unstructured.NestedSlice(live.Object, "spec", "ports")
 		for _, item := range list {
 			p, _ := asMap(item)
-			name, _ := p["name"].(string)
-			if port, ok := p["port"].(int64); ok {
-				ports[name] = servicePort{ref.Name, int(port)}
+			port, ok := p["port"].(int64)
+			for _, d := range s.recipe.doors() {
+				if ok && d.port == p["name"] && (d.service == "" || d.service == ref.Name) {
+					found[d.use] = servicePort{ref.Name, int(port)}
+				}
 			}
 		}
 	}
-	if len(findings) == 0 {
-		for _, name := range []string{httpPort, grpcPort, webhookPort} {
-			if _, ok := ports[name]; !ok {
-				object := s.object()
-				findings = append(findings, planewright.Finding{Severity: planewright.SeverityError, Code: CodeService, Object: &object,
-					Cause: "no Service of the release has a port called " + name, Fix: "leave the raw values for Services out"})
-			}
+	if len(findings) > 0 {
+		return found, findings, nil
+	}
+	for _, d := range s.recipe.doors() {
+		if _, ok := found[d.use]; !ok {
+			object := s.object()
+			findings = append(findings, planewright.Finding{Severity: planewright.SeverityError, Code: CodeService, Object: &object,
+				Cause: "no Service of the release has a port called " + d.port, Fix: "leave the raw values for Services out"})
 		}
 	}
-	return ports, findings, nil
+	return found, findings, nil
 }
 
 // health asks Flyte itself, over a port-forward. Running tells whether what
@@ -161,7 +162,7 @@ func (s releaseStep) health(ctx context.Context, service servicePort) (running b
 	if err := gateway.health(patient); err != nil {
 		return false, []planewright.Finding{{Severity: planewright.SeverityError, Code: CodeHealth, Object: &object,
 			Cause: "Flyte's health check failed: " + err.Error(),
-			Fix:   fmt.Sprintf("look at its log: kubectl -n %s logs deployment/%s", s.namespace, s.fullname())}}
+			Fix:   fmt.Sprintf("look at its log: kubectl -n %s logs deployment/%s", s.namespace, s.recipe.workload())}}
 	}
 	finding := planewright.Finding{Severity: planewright.SeverityInfo, Code: CodeHealth, Object: &object, Cause: "Flyte answers its health check"}
 	version, ok := gateway.version(patient)
@@ -177,7 +178,7 @@ func (s releaseStep) verifyWebhook(ctx context.Context, service servicePort, run
 	if service.service == "" {
 		return nil, nil
 	}
-	ref := kube.Ref{APIVersion: "admissionregistration.k8s.io/v1", Kind: "MutatingWebhookConfiguration", Name: service.service}
+	ref := webhookRef(s.recipe.webhook())
 	object := ref.In(s.cluster.Name)
 	_, err := s.cluster.Objects.Get(ctx, ref)
 	switch {

@@ -1,0 +1,192 @@
+package flyte
+
+import (
+	"context"
+	"slices"
+
+	"github.com/planewright/planewright"
+	"github.com/planewright/planewright/cloud"
+	"github.com/planewright/planewright/kube"
+)
+
+// fleet is a valid deployment in planes on its Env.
+type fleet struct {
+	Deployment
+	env        Env
+	control    binding
+	planes     []binding
+	identities provisions
+}
+
+// onPlanes is On for a deployment in planes. Both are valid.
+func (d Deployment) onPlanes(stack planewright.Stack, env Env) planewright.Stack {
+	f := fleet{Deployment: d, env: env}
+	var err error
+	d.control.catalog.provider = d.cloudOf(env)
+	if f.Deployment, f.identities, err = d.provisionPlanes(env); err != nil {
+		return stack.WithError(err)
+	}
+	var p planewright.Problems
+	if f.validateSameIdentities(&p); p.Err(d.spec()) != nil {
+		return stack.WithError(p.Err(d.spec()))
+	}
+	f.bind()
+	locker, inventory := env.locker, env.inventory
+	if locker == nil {
+		locker = kube.NewLeaseLocker(f.control.cluster, d.namespace, "planewright-flyte-"+d.name)
+	}
+	if inventory == nil {
+		inventory = kube.NewInventory(f.control.cluster, d.namespace, "planewright-flyte-"+d.name)
+	}
+	return stack.
+		WithSteps(f.steps()...).
+		WithProbes(f.probes()...).
+		WithLocker(locker).
+		WithInventory(inventory, f.control.prune(env))
+}
+
+// cloudOf is the cloud of the control plane's cluster, or else of the storage.
+func (d Deployment) cloudOf(env Env) cloud.Provider {
+	if where, ok := env.clouds[d.control.cluster]; ok {
+		return where.Account.Provider
+	}
+	switch {
+	case d.storage.on(cloud.AWS):
+		return cloud.AWS
+	case d.storage.on(cloud.GCP):
+		return cloud.GCP
+	}
+	return ""
+}
+
+// bind puts each release on its cluster.
+func (f *fleet) bind() {
+	for i, view := range f.views() {
+		b := bind(view.Deployment, f.env, f.id()+"/"+view.id, view.recipe, secretKeys{corePasswordKey, coreStorageKey})
+		if i == 0 {
+			f.control = b
+			continue
+		}
+		b.holdsLock = false
+		f.planes = append(f.planes, b)
+	}
+	if f.Deployment.control.catalog.balanced && len(f.planes) > 0 {
+		address := planewright.NewOutput[string](f.control.step("catalog"), "address")
+		for i := range f.planes {
+			f.planes[i].catalogAddress = address
+		}
+	}
+	if len(f.planes) == 0 {
+		return
+	}
+	f.control.credentialsRevision = planewright.NewOutput[string](f.control.step("credentials"), "revision")
+	f.control.endpoints = map[string]planewright.Output[string]{}
+	for i, plane := range f.dataplanes {
+		f.control.endpoints[plane.name] = planewright.NewOutput[string](f.planes[i].step("access"), "endpoint")
+	}
+}
+
+// access is the step that gives flyteadmin access to the i-th data plane.
+func (f fleet) access(i int) accessStep {
+	id := f.planes[i].step("access")
+	return accessStep{
+		binding: f.planes[i], plane: f.dataplanes[i], where: f.env.clouds[f.dataplanes[i].cluster],
+		endpoint:    f.control.endpoints[f.dataplanes[i].name],
+		credentials: planewright.NewOutput[clusterCredentials](id, "credentials"),
+	}
+}
+
+// steps are, for a deployment called ml:
+//
+//	identities, the control plane's namespace and the catalog's load balancer;
+//	then for each data plane its namespace, Secrets, release and token;
+//	then the credentials, the control plane's Secrets and its release;
+//	then projects and labels.
+func (f fleet) steps() []planewright.Step {
+	steps := slices.Clone(f.identities.steps)
+	namespace := namespaceStep{f.control}.step()
+	steps = append(steps, namespace)
+	var catalog []string
+	if address := f.catalogAddress(); address.Step() != "" {
+		step := catalogStep{f.control, address}.step()
+		steps, catalog = append(steps, step), []string{step.ID}
+	}
+	credentials := credentialsStep{binding: f.control, revision: f.control.credentialsRevision}
+	needs := []string{namespace.ID}
+	for i := range f.planes {
+		planeSteps, access := f.planeSteps(i, catalog)
+		steps = append(steps, planeSteps...)
+		needs = append(needs, planeSteps[len(planeSteps)-1].ID)
+		credentials.planes = append(credentials.planes, access)
+	}
+	release := f.releaseSteps(f.control, namespace.ID, f.identities.needs[""])
+	if len(f.planes) > 0 {
+		step := credentials.step(needs)
+		steps = append(steps, step)
+		last := &release[len(release)-1]
+		last.Needs = append(slices.Clip(last.Needs), step.ID)
+	}
+	steps = append(steps, release...)
+	return steps
+}
+
+func (f fleet) catalogAddress() planewright.Output[string] {
+	if len(f.planes) == 0 {
+		return planewright.Output[string]{}
+	}
+	return f.planes[0].catalogAddress
+}
+
+// planeSteps are the steps of the i-th data plane. The last one gives
+// flyteadmin access.
+func (f fleet) planeSteps(i int, catalog []string) ([]planewright.Step, accessStep) {
+	b := f.planes[i]
+	namespace := namespaceStep{b}.step()
+	steps := []planewright.Step{namespace}
+	needs := append(slices.Clone(catalog), f.identities.needs[f.dataplanes[i].name]...)
+	steps = append(steps, f.releaseSteps(b, namespace.ID, needs)...)
+	access := f.access(i)
+	// The release makes the ServiceAccount that the token is of.
+	return append(steps, access.step([]string{steps[len(steps)-1].ID})), access
+}
+
+// releaseSteps are a release, which comes last, and its Secrets.
+func (f fleet) releaseSteps(b binding, namespace string, needs []string) []planewright.Step {
+	needs = append([]string{namespace}, needs...)
+	var steps []planewright.Step
+	for _, secret := range b.secrets() {
+		step := secret.step()
+		steps = append(steps, step)
+		needs = append(needs, step.ID)
+	}
+	return append(steps, releaseStep{b}.step(needs))
+}
+
+// probes ask every cluster and every cloud.
+func (f fleet) probes() []planewright.Probe {
+	probes := f.control.probes()
+	for _, b := range f.planes {
+		probes = append(probes, b.probes()...)
+	}
+	probes = append(probes, f.identities.probes...)
+	probes = append(probes, f.presupposedProbes()...)
+	if f.Deployment.control.catalog.isZero() && len(f.planes) > 0 {
+		probes = append(probes, planewright.Probe{ID: f.control.step("preflight/catalog"), Run: func(context.Context, *planewright.Run) ([]planewright.Finding, error) {
+			return []planewright.Finding{{Severity: planewright.SeverityWarning, Code: CodeNoCatalog,
+				Cause: "data planes do not reach the catalog of cached results, so their tasks run without a cache",
+				Fix:   "use ControlPlane.WithCatalog"}}, nil
+		}})
+	}
+	return probes
+}
+
+// presupposedProbes ask for what the deployment needs and does not make.
+func (f fleet) presupposedProbes() []planewright.Probe {
+	probes := f.control.presupposed(f.env)
+	for _, b := range f.planes {
+		if where, ok := f.env.clouds[b.Deployment.cluster]; ok && where.Account.Clusters != nil {
+			probes = append(probes, cloud.ProbeCluster(b.step("preflight/cloud-cluster"), where))
+		}
+	}
+	return probes
+}
