@@ -96,7 +96,9 @@ func (c *Client) GetAttributes(ctx context.Context, scope Scope, kind Kind) (Mat
 
 // PutAttributes writes the row of a scope, whatever was there: the last writer
 // wins. Plugin overrides are an exception, and merged into those that are
-// there by task type; to be rid of one, delete the row first.
+// there by task type; to be rid of one, delete the row first. Where flyteadmin
+// may merge them into a workflow's row instead, they are not sent, and the
+// error is planewright.ErrUnsupported.
 //
 // An unknown or archived project, and an unknown domain, are
 // planewright.ErrInvalid.
@@ -114,8 +116,35 @@ func (c *Client) PutAttributes(ctx context.Context, scope Scope, attributes Matc
 	if err := problems.Err("matchable attributes of " + scope.String()); err != nil {
 		return err
 	}
+	if err := c.checkMerge(ctx, scope, attributes.Kind()); err != nil {
+		return err
+	}
 	field, value := attributes.body()
 	return c.put(ctx, scope, map[string]any{field: value})
+}
+
+// checkMerge refuses to write plugin overrides where flyteadmin may merge them
+// into another scope's row: it takes the oldest row that a query by the columns
+// which are not empty finds (GetRaw in gormimpl/resource_repo.go).
+func (c *Client) checkMerge(ctx context.Context, scope Scope, kind Kind) error {
+	if kind != KindPluginOverride || scope.Workflow != "" {
+		return nil
+	}
+	rows, err := c.rows(ctx, kind)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if scope.Contains(r.Scope) {
+			noun, path := scope.level()
+			return &Error{
+				Op: "Update" + noun, Path: path, Kind: planewright.ErrUnsupported,
+				Message: "not sent: flyteadmin may merge the plugin overrides of " + scope.String() + " into those of " + r.Scope.String(),
+				Hint:    "write them for each workflow, or delete those of the workflows first",
+			}
+		}
+	}
+	return nil
 }
 
 func (c *Client) put(ctx context.Context, scope Scope, matching any) error {
