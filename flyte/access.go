@@ -40,7 +40,7 @@ func (s accessStep) object() ownObject {
 		"apiVersion": "v1",
 		"kind":       "Secret",
 		"metadata": map[string]any{
-			"name": name, "namespace": s.namespace, "labels": s.labels(),
+			"name": name, "namespace": s.namespace, "labels": s.ownLabels(),
 			"annotations": map[string]any{accountNameAnnotation: adminAccount},
 		},
 		"type": tokenSecretType,

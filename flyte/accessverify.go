@@ -45,7 +45,7 @@ func (s accessStep) verify(ctx context.Context, run *planewright.Run) ([]planewr
 	}
 	answer, err := s.cluster.Objects.Create(ctx, &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview",
-		"metadata": map[string]any{},
+		"metadata": map[string]any{"name": "flyteadmin-token"},
 		"spec":     map[string]any{"token": string(credentials.token)},
 	}})
 	switch {

@@ -30,7 +30,7 @@ func (s catalogStep) object() ownObject {
 	return ownObject{s.binding, &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1",
 		"kind":       "Service",
-		"metadata":   map[string]any{"name": catalogService, "namespace": s.namespace, "labels": s.labels(), "annotations": annotations},
+		"metadata":   map[string]any{"name": catalogService, "namespace": s.namespace, "labels": s.ownLabels(), "annotations": annotations},
 		"spec": map[string]any{
 			"type":     "LoadBalancer",
 			"selector": map[string]any{"app.kubernetes.io/name": "datacatalog", "app.kubernetes.io/instance": s.release},

@@ -101,7 +101,7 @@ func (s credentialsStep) check(ctx context.Context, run *planewright.Run) (plane
 		revision := strconv.Itoa(started + 1)
 		s.revision.Set(run, revision)
 		change := planewright.Change{Action: planewright.ActionCreate, Fingerprint: "absent", Diff: secretDiff(keys, revision)}
-		return change, s.desired(content, revision, s.labels()), unknown
+		return change, s.desired(content, revision, s.ownLabels()), unknown
 	}
 	if err != nil {
 		return planewright.Change{}, nil, err
@@ -126,7 +126,7 @@ func (s credentialsStep) check(ctx context.Context, run *planewright.Run) (plane
 	fingerprint := string(live.GetUID()) + " " + live.GetResourceVersion()
 	var labels map[string]any
 	if s.owns(live.GetLabels()) {
-		labels = s.labels()
+		labels = s.ownLabels()
 	}
 	desired := s.desired(content, revision, labels)
 	if same && live.GetAnnotations()[revisionAnnotation] == revision {
@@ -202,5 +202,5 @@ func (s credentialsStep) render(context.Context, *planewright.Run) ([]planewrigh
 	for _, p := range s.planes {
 		content[tokenKeyOf(p.plane.name)], content[caKeyOf(p.plane.name)] = nil, nil
 	}
-	return renderObjects("credentials", []*unstructured.Unstructured{s.desired(content, firstRevision, s.labels())})
+	return renderObjects("credentials", []*unstructured.Unstructured{s.desired(content, firstRevision, s.ownLabels())})
 }

@@ -363,7 +363,11 @@ func (d Deployment) String() string {
 	}
 	fmt.Fprintf(&b, "  storage:  %s\n", d.storage)
 	fmt.Fprintf(&b, "  database: %s\n", d.database)
-	fmt.Fprintf(&b, "  identity: %s, user code: %s", d.identity, d.userIdentity)
+	if d.inPlanes() {
+		fmt.Fprintf(&b, "  identity: user code: %s", d.userIdentity)
+	} else {
+		fmt.Fprintf(&b, "  identity: %s, user code: %s", d.identity, d.userIdentity)
+	}
 	for _, domain := range slices.Sorted(maps.Keys(d.domainIdentities)) {
 		fmt.Fprintf(&b, ", in %s: %s", domain, d.domainIdentities[domain])
 	}

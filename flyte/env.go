@@ -18,6 +18,8 @@ type Env struct {
 	inventory planewright.Inventory
 	clouds    map[string]cloud.ClusterRef
 	dialer    cloud.Dialer
+	admin     AdminDialer
+	noAdmin   bool
 }
 
 // NewEnv makes an Env of clusters. They are found by their names; the order means nothing.
@@ -73,6 +75,20 @@ func (e Env) WithCloud(cluster string, where cloud.ClusterRef) Env {
 // a database is often reached from its cluster only.
 func (e Env) WithDialer(dialer cloud.Dialer) Env {
 	e.dialer = dialer
+	return e
+}
+
+// WithAdmin says how flyteadmin's API is reached, for projects and labels. By
+// default it is by a port-forward to its Service in the control plane's cluster.
+func (e Env) WithAdmin(dial AdminDialer) Env {
+	e.admin, e.noAdmin = dial, false
+	return e
+}
+
+// WithoutAdmin leaves out what needs flyteadmin's API: projects beyond those
+// that flyteadmin makes when it starts, and the labels that they are bound to.
+func (e Env) WithoutAdmin() Env {
+	e.admin, e.noAdmin = nil, true
 	return e
 }
 

@@ -47,6 +47,8 @@ const (
 	CodeEndpoint = "endpoint-unreachable"
 	// CodeToken: a data plane does not take flyteadmin's token.
 	CodeToken = "token-refused"
+	// CodeOtherLabel: somebody else bound a label in flyteadmin.
+	CodeOtherLabel = "other-label"
 	// CodeNoCatalog: data planes run without a cache.
 	CodeNoCatalog = "no-catalog"
 )

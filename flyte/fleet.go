@@ -42,7 +42,7 @@ func (d Deployment) onPlanes(stack planewright.Stack, env Env) planewright.Stack
 		WithSteps(f.steps()...).
 		WithProbes(f.probes()...).
 		WithLocker(locker).
-		WithInventory(inventory, f.control.prune(env))
+		WithInventory(inventory, f.prune)
 }
 
 // cloudOf is the cloud of the control plane's cluster, or else of the storage.
@@ -127,7 +127,7 @@ func (f fleet) steps() []planewright.Step {
 		last.Needs = append(slices.Clip(last.Needs), step.ID)
 	}
 	steps = append(steps, release...)
-	return steps
+	return append(steps, f.adminSteps(release[len(release)-1].ID)...)
 }
 
 func (f fleet) catalogAddress() planewright.Output[string] {
@@ -178,6 +178,17 @@ func (f fleet) probes() []planewright.Probe {
 		}})
 	}
 	return probes
+}
+
+// prune makes the step that takes away what an inventory entry names.
+func (f fleet) prune(entry planewright.InventoryEntry) (planewright.Step, bool) {
+	if len(entry.Objects) > 0 && entry.Objects[0].APIVersion == labelAPIVersion {
+		if f.env.noAdmin {
+			return planewright.Step{}, false
+		}
+		return adminStep{f.control, f.env.admin, f.control.settled}.pruneLabels(entry), true
+	}
+	return f.control.prune(f.env)(entry)
 }
 
 // presupposedProbes ask for what the deployment needs and does not make.

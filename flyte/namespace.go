@@ -41,7 +41,7 @@ func (s namespaceStep) desired() *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1",
 		"kind":       "Namespace",
-		"metadata":   map[string]any{"name": s.namespace, "labels": s.labels()},
+		"metadata":   map[string]any{"name": s.namespace, "labels": s.ownLabels()},
 	}}
 }
 

@@ -168,7 +168,7 @@ func endpointProblem(text string) string {
 		return "an endpoint is a URL"
 	case u.Scheme != "https":
 		return "an endpoint begins with https://"
-	case u.Hostname() == "" || !isHost(u.Hostname()) || u.Port() != "" && !isPort(u.Port()):
+	case u.Hostname() == "" || !isHost(strings.ToLower(u.Hostname())) || u.Port() != "" && !isPort(u.Port()):
 		return "an endpoint has a host, and a port if it is not 443"
 	case u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
 		return "an endpoint ends with its host and port"

@@ -10,7 +10,8 @@ import (
 // Project is a Flyte project that exists from the start. Flyte makes a
 // namespace "<project>-<domain>" for each project and domain.
 type Project struct {
-	name, description string
+	name, title, description string
+	archived                 bool
 }
 
 // NewProject names a project. The name is a DNS label, and short enough for
@@ -20,6 +21,20 @@ func NewProject(name string) Project { return Project{name: name} }
 // WithDescription sets what the console shows; by default "<name> project".
 func (p Project) WithDescription(description string) Project {
 	p.description = description
+	return p
+}
+
+// WithTitle sets the name that the console shows; by default it is the
+// project's own. In planes only: flyte-binary makes projects by their names.
+func (p Project) WithTitle(title string) Project {
+	p.title = title
+	return p
+}
+
+// Archived archives the project: it takes no executions and is not shown, and
+// what it has stays. In planes only.
+func (p Project) Archived() Project {
+	p.archived = true
 	return p
 }
 
@@ -46,6 +61,9 @@ func (d Deployment) namespaceMapping() string {
 // maxDescription is the longest description that flyteadmin takes.
 const maxDescription = 300
 
+// maxTitle is the longest name that flyteadmin takes.
+const maxTitle = 64
+
 func (d Deployment) validateProjects(p *planewright.Problems) {
 	d.validateMapping(p)
 	seen := map[string]bool{}
@@ -70,6 +88,12 @@ func (d Deployment) validateProjects(p *planewright.Problems) {
 			p.Add(path+".name", project.name, "a project is named once", "leave it out here")
 		}
 		seen[project.name] = true
+		if !d.inPlanes() && (project.title != "" || project.archived) {
+			p.Add(path, project.name, "flyte-binary makes projects by their names, and nothing of this deployment's changes them later", "leave WithTitle and Archived out, or use a deployment in planes")
+		}
+		if len(project.title) > maxTitle {
+			p.Add(path+".title", project.title, fmt.Sprintf("a title has at most %d characters", maxTitle), "shorten it")
+		}
 		if len(project.description) > maxDescription {
 			p.Add(path+".description", "", fmt.Sprintf("a description has at most %d characters", maxDescription), "shorten it")
 		}

@@ -124,6 +124,9 @@ func (s releaseStep) check(ctx context.Context, run *planewright.Run) (planewrig
 			return planewright.Change{}, err
 		}
 	}
+	if plan.Action == planewright.ActionNone && pending == "" {
+		s.settled.Set(run, true)
+	}
 	return planewright.Change{
 		Pending:     pending,
 		Action:      plan.Action,
@@ -282,6 +285,7 @@ func (s releaseStep) await(ctx context.Context, run *planewright.Run) error {
 	}); err != nil {
 		return err
 	}
+	s.settled.Set(run, true)
 	s.advise(ctx, run, state)
 	return nil
 }

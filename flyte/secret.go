@@ -115,7 +115,7 @@ func (s secretStep) desired(content map[string][]byte, revision string) *unstruc
 		"kind":       "Secret",
 		"metadata": map[string]any{
 			"name": s.name, "namespace": s.namespace,
-			"labels":      s.labels(),
+			"labels":      s.ownLabels(),
 			"annotations": map[string]any{revisionAnnotation: revision},
 		},
 		"type": "Opaque",

@@ -124,6 +124,8 @@ type binding struct {
 	databaseRevision, storageRevision planewright.Output[string]
 	// credentialsRevision is given by the credentials' step, if there is one.
 	credentialsRevision planewright.Output[string]
+	// settled is given by the release's step, if nothing is to be done about it.
+	settled planewright.Output[bool]
 	// catalogAddress is given by the catalog's step, if there is one.
 	catalogAddress planewright.Output[string]
 	// endpoints are given by the data planes' steps, by the data planes' names.
@@ -143,6 +145,7 @@ func bind(d Deployment, env Env, prefix string, recipe recipe, keys secretKeys) 
 	b.facts, _ = d.version.Chart(recipe.chart())
 	b.databaseRevision = planewright.NewOutput[string](b.step("database-secret"), "revision")
 	b.storageRevision = planewright.NewOutput[string](b.step("storage-secret"), "revision")
+	b.settled = planewright.NewOutput[bool](b.step("release"), "state")
 	return b
 }
 
@@ -229,7 +232,7 @@ func (b binding) steps() []planewright.Step {
 }
 
 // labels are those of the objects that this package makes itself.
-func (b binding) labels() map[string]any {
+func (b binding) ownLabels() map[string]any {
 	return map[string]any{managedByLabel: managedByValue, stackLabel: b.owner()}
 }
 

@@ -15,7 +15,7 @@ const (
 	// corePasswordKey and coreDatabaseMount are where flyte-core has them.
 	corePasswordKey   = "pass.txt"
 	coreDatabaseMount = "/etc/db"
-	rootCAKey      = "ca.crt"
+	rootCAKey         = "ca.crt"
 	// storageConfigKey is the configuration file with the storage's keys. It
 	// sorts after the chart's own, so that it is read last.
 	storageConfigKey = "110-storage-keys.yaml"
