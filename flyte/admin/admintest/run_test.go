@@ -1,0 +1,49 @@
+package admintest_test
+
+import (
+	"net/http/httptest"
+	"testing"
+
+	"github.com/planewright/planewright"
+	"github.com/planewright/planewright/flyte/admin"
+	"github.com/planewright/planewright/flyte/admin/adminfake"
+	"github.com/planewright/planewright/flyte/admin/admintest"
+	"github.com/stretchr/testify/require"
+)
+
+var plan = admin.LaunchPlanID{Project: "team1", Domain: "development", Name: "canary.main", Version: "v1"}
+
+func fake(options ...adminfake.Option) *adminfake.Fake {
+	return adminfake.New(append([]adminfake.Option{
+		adminfake.WithProjects("team1"), adminfake.WithLaunchPlans(adminfake.LaunchPlan{ID: plan}), adminfake.WithPhases(admin.PhaseRunning),
+	}, options...)...)
+}
+
+func TestContractWithoutANetwork(t *testing.T) {
+	admintest.Run(t, func(t *testing.T) *admin.Client {
+		client, err := fake().Client(admin.WithRetries(0))
+		require.NoError(t, err)
+		return client
+	}, admintest.WithLaunchPlan(plan))
+}
+
+func TestContractOverHTTP(t *testing.T) {
+	server := httptest.NewServer(fake())
+	defer server.Close()
+	admintest.Run(t, func(t *testing.T) *admin.Client {
+		client, err := admin.New(server.URL, admin.WithRetries(0))
+		require.NoError(t, err)
+		return client
+	}, admintest.WithLaunchPlan(plan))
+}
+
+func TestContractOverTLSWithALogin(t *testing.T) {
+	server := httptest.NewTLSServer(fake(adminfake.WithAuth(adminfake.Auth{ClientID: "installer", ClientSecret: "s3cret"})))
+	defer server.Close()
+	admintest.Run(t, func(t *testing.T) *admin.Client {
+		client, err := admin.New(server.URL, admin.WithHTTPClient(server.Client()),
+			admin.WithClientCredentials(admin.ClientCredentials{ID: "installer", Secret: planewright.SecretValue("s3cret")}))
+		require.NoError(t, err)
+		return client
+	}, admintest.WithLaunchPlan(plan))
+}
