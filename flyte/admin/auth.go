@@ -12,11 +12,11 @@ import (
 
 // authorizer puts credentials into requests.
 type authorizer interface {
-	// authorize adds the credentials. An *Error is a failed login.
-	authorize(ctx context.Context, request *http.Request) error
-	// forget drops credentials that were refused, and reports whether others
-	// may be had.
-	forget() bool
+	// authorize adds the credentials, and returns the token. An *Error is a
+	// failed login.
+	authorize(ctx context.Context, request *http.Request) (token string, err error)
+	// forget drops a token that was refused, and reports whether another may be had.
+	forget(token string) bool
 }
 
 // authorizer chooses how the client authorizes its calls.
@@ -36,8 +36,8 @@ func (s *settings) authorizer(c *Client) authorizer {
 
 type anonymous struct{}
 
-func (anonymous) authorize(context.Context, *http.Request) error { return nil }
-func (anonymous) forget() bool                                   { return false }
+func (anonymous) authorize(context.Context, *http.Request) (string, error) { return "", nil }
+func (anonymous) forget(string) bool                                       { return false }
 
 // bearer is a token that the caller has.
 type bearer struct {
@@ -45,15 +45,15 @@ type bearer struct {
 	header string
 }
 
-func (b bearer) authorize(ctx context.Context, request *http.Request) error {
+func (b bearer) authorize(ctx context.Context, request *http.Request) (string, error) {
 	token, err := b.token.Resolve(ctx)
 	if err != nil {
-		return err
+		return "", err
 	}
-	return setToken(request, b.header, strings.TrimSpace(string(token)))
+	return "", setToken(request, b.header, strings.TrimSpace(string(token)))
 }
 
-func (b bearer) forget() bool { return false }
+func (bearer) forget(string) bool { return false }
 
 // setToken adds a bearer token. The error of net/http would print it if it
 // could not be a header's value.

@@ -55,11 +55,11 @@ func (c *Client) do(ctx context.Context, call call, read func(message)) error {
 	}
 	fresh := false
 	for attempt := 0; ; attempt++ {
-		answer, failure := c.attempt(ctx, call, body)
+		answer, token, failure := c.attempt(ctx, call, body)
 		if failure == nil {
 			return readAnswer(call, answer, read)
 		}
-		if failure.Status == http.StatusUnauthorized && !call.anonymous && !fresh && c.auth.forget() {
+		if failure.Status == http.StatusUnauthorized && !call.anonymous && !fresh && c.auth.forget(token) {
 			fresh = true
 			continue
 		}
@@ -73,15 +73,16 @@ func (c *Client) do(ctx context.Context, call call, read func(message)) error {
 	}
 }
 
-// attempt makes a call once.
-func (c *Client) attempt(ctx context.Context, call call, body []byte) ([]byte, *Error) {
+// attempt makes a call once. The token is the one that it was made with, if
+// another may be had.
+func (c *Client) attempt(ctx context.Context, call call, body []byte) (answer []byte, token string, failure *Error) {
 	within, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	target := *c.endpoint
 	target.RawQuery = call.query.Encode()
 	request, err := http.NewRequestWithContext(within, call.method, target.String(), bytes.NewReader(body))
 	if err != nil {
-		return nil, &Error{Op: call.op, Path: call.path, Err: err}
+		return nil, "", &Error{Op: call.op, Path: call.path, Err: err}
 	}
 	request.URL.Path, request.URL.RawPath = joinPath(c.endpoint, call.path)
 	request.Header.Set("Accept", "application/json")
@@ -89,25 +90,25 @@ func (c *Client) attempt(ctx context.Context, call call, body []byte) ([]byte, *
 		request.Header.Set("Content-Type", "application/json")
 	}
 	if !call.anonymous {
-		if err := c.auth.authorize(within, request); err != nil {
-			return nil, notAuthorized(ctx, call, err)
+		if token, err = c.auth.authorize(within, request); err != nil {
+			return nil, "", notAuthorized(ctx, call, err)
 		}
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		return nil, c.noAnswer(ctx, call, err)
+		return nil, token, c.noAnswer(ctx, call, err)
 	}
 	defer response.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	answer, err = io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return nil, c.noAnswer(ctx, call, err)
+		return nil, token, c.noAnswer(ctx, call, err)
 	case response.StatusCode != http.StatusOK:
-		return nil, refused(call, response, answer)
+		return nil, token, refused(call, response, answer)
 	case len(answer) > maxAnswer:
-		return nil, &Error{Op: call.op, Path: call.path, Status: response.StatusCode, Message: "the answer is too long"}
+		return nil, token, &Error{Op: call.op, Path: call.path, Status: response.StatusCode, Message: "the answer is too long"}
 	}
-	return answer, nil
+	return answer, token, nil
 }
 
 // joinPath puts a path behind the endpoint's, in its plain and its escaped form.

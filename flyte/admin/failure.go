@@ -54,7 +54,7 @@ func (e *Error) classify() {
 		e.Kind, e.Message = planewright.ErrDenied, "redirected elsewhere, which is not followed"
 		e.Hint = "check that the endpoint's scheme and path are right, and that calls need no login in a browser"
 	case s == http.StatusUnauthorized:
-		e.Kind, e.Hint = planewright.ErrDenied, "give credentials that flyteadmin accepts"
+		e.Kind, e.Hint = planewright.ErrDenied, "give credentials that flyteadmin accepts, by WithAuthorizationHeader in another header if the gateway reads another"
 	case s == http.StatusForbidden:
 		e.Kind = planewright.ErrDenied
 	case s == http.StatusNotFound:

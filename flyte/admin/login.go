@@ -67,26 +67,29 @@ func newLogin(c *Client, credentials ClientCredentials, header string) *login {
 	return &login{client: c, credentials: credentials, header: header, turn: make(chan struct{}, 1)}
 }
 
-func (l *login) authorize(ctx context.Context, request *http.Request) error {
+func (l *login) authorize(ctx context.Context, request *http.Request) (string, error) {
 	select {
 	case l.turn <- struct{}{}:
 		defer func() { <-l.turn }()
 	case <-ctx.Done():
-		return ctx.Err()
+		return "", ctx.Err()
 	}
 	if !l.token.Valid() {
 		token, header, err := l.logIn(ctx)
 		if err != nil {
-			return err
+			return "", err
 		}
 		l.token, l.told = token, header
 	}
-	return setToken(request, l.told, l.token.AccessToken)
+	return l.token.AccessToken, setToken(request, l.told, l.token.AccessToken)
 }
 
-func (l *login) forget() bool {
+// forget drops the token, unless another call has got a new one meanwhile.
+func (l *login) forget(token string) bool {
 	l.turn <- struct{}{}
-	l.token = nil
+	if l.token != nil && l.token.AccessToken == token {
+		l.token = nil
+	}
 	<-l.turn
 	return true
 }
@@ -234,7 +237,7 @@ func noLogin(err error) error {
 
 // once makes a call without retries: whoever needs it retries as a whole.
 func (c *Client) once(ctx context.Context, call call, read func(message)) error {
-	answer, failure := c.attempt(ctx, call, nil)
+	answer, _, failure := c.attempt(ctx, call, nil)
 	if failure != nil {
 		return failure
 	}

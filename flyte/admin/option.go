@@ -49,7 +49,9 @@ func WithClientCredentials(credentials ClientCredentials) Option {
 
 // WithAuthorizationHeader names the header that carries the token. By default
 // it is what flyteadmin tells with client credentials, and
-// [DefaultAuthorizationHeader] with a token.
+// [DefaultAuthorizationHeader] with a token. flyteadmin's gateway reads
+// "authorization" first and the header of its setting auth.httpAuthorizationHeader
+// then, whatever it tells of.
 func WithAuthorizationHeader(name string) Option {
 	return func(s *settings) { s.header = name }
 }
