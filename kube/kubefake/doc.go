@@ -61,8 +61,8 @@
 //   - No container runs: there are no logs, no exec, no failing pods, and a pod
 //     whose Secret or ConfigMap is missing starts all the same. Pods have no
 //     volume for their account's token.
-//   - Services get addresses, and no EndpointSlices; load balancers and ingresses
-//     get no address.
+//   - Services get addresses, and no EndpointSlices; load balancers get one only
+//     with [WithLoadBalancers], ingresses none.
 //   - What controllers write is not in managedFields. No kind but a Deployment's
 //     ReplicaSets keeps revisions, and minReadySeconds is not waited for.
 //   - Pages of a list are not a snapshot: each shows its own moment.

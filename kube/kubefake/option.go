@@ -65,6 +65,18 @@ func WithTokenDelay(d time.Duration) ClusterOption {
 	return func(c *cluster) { c.controllers.Configure(func(s *controller.Config) { s.Token = d }) }
 }
 
+// WithLoadBalancers gives each Service of type LoadBalancer an address after so
+// long: "<name>.<namespace>.<cluster>.example". Without it they wait for ever, as
+// where no cloud is.
+func WithLoadBalancers(after time.Duration) ClusterOption {
+	return func(c *cluster) {
+		c.controllers.Configure(func(s *controller.Config) {
+			s.BalancerDelay = after
+			s.Balancer = func(namespace, name string) string { return name + "." + namespace + "." + c.name + ".example" }
+		})
+	}
+}
+
 // WithPullFailure leaves pods in ImagePullBackOff whose image matches one of
 // the patterns, in which * stands for any run of characters. No pattern lets
 // all images be pulled again by pods that start from then on.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/kube"
+	"github.com/planewright/planewright/kube/kubefake"
 	"github.com/planewright/planewright/kube/live"
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -26,6 +27,8 @@ type Example struct {
 	// OnFakes are objects that the software itself makes once it runs. In
 	// memory nothing runs, so they are there from the start.
 	OnFakes []runtime.Object
+	// Fakes are further options of a cluster in memory, by its name. May be nil.
+	Fakes func(cluster string) []kubefake.ClusterOption
 	// Flags adds flags of the example's own. May be nil.
 	Flags func(*flag.FlagSet)
 	// Prepare is called before the run, to connect to a cloud, say, and may

@@ -32,7 +32,11 @@ func (f *fakes) writes() int {
 func (f flags) fakeWorld(e Example) (World, *fakes, error) {
 	fleet := kubefake.NewFleet()
 	for _, name := range e.Clusters {
-		fleet.Add(name, kubefake.WithObjects(e.OnFakes...))
+		options := []kubefake.ClusterOption{kubefake.WithObjects(e.OnFakes...)}
+		if e.Fakes != nil {
+			options = append(options, e.Fakes(name)...)
+		}
+		fleet.Add(name, options...)
 	}
 	for _, call := range f.fail {
 		if err := inject(fleet, call); err != nil {

@@ -18,6 +18,10 @@ type Config struct {
 	Ready time.Duration
 	// Token is how long a service account's token Secret stays empty.
 	Token time.Duration
+	// Balancer names the address of a Service's load balancer; nil gives none.
+	Balancer func(namespace, name string) string
+	// BalancerDelay is how long a load balancer takes to get its address.
+	BalancerDelay time.Duration
 	// PullFails tells of an image that cannot be pulled.
 	PullFails func(image string) bool
 	// Mint makes the content of a token Secret.

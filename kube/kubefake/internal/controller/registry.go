@@ -17,6 +17,8 @@ func reconciler(group, kind string) reconcile {
 		return (*Manager).namespace
 	case groupKind{"", "Secret"}:
 		return (*Manager).tokenSecret
+	case groupKind{"", "Service"}:
+		return (*Manager).service
 	case groupKind{"", "ServiceAccount"}:
 		return (*Manager).serviceAccount
 	case groupKind{"", "Pod"}:
