@@ -74,7 +74,7 @@ func notAuthorized(ctx context.Context, call call, err error) *Error {
 		failed.Uncertain = false
 		return &failed
 	}
-	e := &Error{Op: call.op, Path: call.path, Kind: planewright.ErrDenied, Message: "no credentials: " + oneLine(err.Error()), Err: err}
+	e := &Error{Op: call.op, Path: call.path, Kind: planewright.ErrDenied, Message: oneLine("no credentials: " + err.Error()), Err: err}
 	if ctx.Err() != nil {
 		return e.endedBy(ctx)
 	}

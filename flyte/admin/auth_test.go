@@ -211,7 +211,7 @@ func TestATokenThatIsNoneIsNotSent(t *testing.T) {
 		_, err := clientOf(t, fake, admin.WithToken(planewright.SecretValue(token))).Domains(t.Context())
 		require.ErrorIs(t, err, planewright.ErrDenied)
 		assert.NotContains(t, err.Error(), strings.TrimSpace(token)+"x")
-		assert.EqualError(t, errors.Unwrap(err), "the token is empty or holds characters that no token holds: denied")
+		require.EqualError(t, errors.Unwrap(err), "the token is empty or holds characters that no token holds: denied")
 		assert.Empty(t, fake.Calls())
 	}
 }

@@ -133,7 +133,7 @@ func readAnswer(call call, answer []byte, read func(message)) error {
 	}
 	if err != nil {
 		return &Error{
-			Op: call.op, Path: call.path, Status: http.StatusOK, Message: "the answer is not flyteadmin's: " + describe(answer), Err: err,
+			Op: call.op, Path: call.path, Status: http.StatusOK, Message: oneLine("the answer is not flyteadmin's: " + describe(answer)), Err: err,
 			Hint: "check that the endpoint leads to flyteadmin's HTTP port and not to a login page or to the console",
 		}
 	}

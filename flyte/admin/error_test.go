@@ -53,7 +53,7 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 			require.ErrorAs(t, err, &retryable)
 			assert.Equal(t, tt.transient, retryable.Retryable())
 			for _, other := range []error{planewright.ErrNotFound, planewright.ErrAlreadyExists, planewright.ErrDenied, planewright.ErrTimeout} {
-				assert.Equal(t, other == tt.kind, errors.Is(err, other))
+				assert.Equal(t, errors.Is(tt.kind, other), errors.Is(err, other))
 			}
 		})
 	}

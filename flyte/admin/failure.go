@@ -110,7 +110,7 @@ func (e *Error) endedBy(ctx context.Context) *Error {
 		ended.Kind = planewright.ErrTimeout
 	}
 	if e.Err == nil || !errors.Is(e.Err, ctx.Err()) {
-		ended.Message = strings.TrimSuffix(fmt.Sprintf("%v: %s", ctx.Err(), e.said()), ": ")
+		ended.Message = oneLine(strings.TrimSuffix(fmt.Sprintf("%v: %s", ctx.Err(), e.said()), ": "))
 	}
 	ended.Err = ctx.Err()
 	return &ended
