@@ -165,7 +165,8 @@ func (c *Client) put(ctx context.Context, scope Scope, matching any) error {
 // flyteadmin deletes the rows of all narrower scopes along with it (its query
 // leaves out the empty columns: gormimpl/resource_repo.go). This method puts
 // them back, also when the context has ended by then; for that moment they do
-// not apply. An [*UnrestoredError] holds those that could not be put back.
+// not apply, and one that somebody writes in that moment is lost. An
+// [*UnrestoredError] holds those that could not be put back.
 func (c *Client) DeleteAttributes(ctx context.Context, scope Scope, kind Kind) error {
 	var problems planewright.Problems
 	scope.check(&problems)

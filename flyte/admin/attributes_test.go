@@ -203,6 +203,9 @@ func TestWhatCannotBePutBackIsTold(t *testing.T) {
 	require.ErrorAs(t, err, &unrestored)
 	assert.Equal(t, []admin.MatchableAttributes{{Scope: narrowest, Attributes: admin.ExecutionClusterLabel("a100")}}, unrestored.Rows)
 	require.ErrorIs(t, err, planewright.ErrDenied)
+	var retryable planewright.Retryable
+	require.ErrorAs(t, err, &retryable)
+	assert.False(t, retryable.Retryable(), "a second deletion would find nothing, and forget them")
 	require.EqualError(t, err, "flyteadmin: the attributes EXECUTION_CLUSTER_LABEL of team1/production/train.main went along with what was deleted and could not be put back: "+
 		"flyteadmin: UpdateWorkflowAttributes /api/v1/workflow_attributes/team1/production/train.main: 403 PERMISSION_DENIED: permission denied by a rule of the fake")
 	fake.Heal()
@@ -230,4 +233,15 @@ func TestWhatIsPutBackIsWhatWasThere(t *testing.T) {
 	})}))
 	require.NoError(t, client.DeleteAttributes(t.Context(), wide, admin.KindTaskResource))
 	assert.JSONEq(t, `{"attributes":{"project":"team1","domain":"production","matching_attributes":{"taskResourceAttributes":{"limits":{"cpu":"1","hugepages":"2Mi"}}}}}`, string(put))
+}
+
+func TestWhetherAnythingWentAlongMayBeUnknown(t *testing.T) {
+	fake, client := labelled(t)
+	fake.Fail(adminfake.Operation("DeleteProjectAttributes"), adminfake.Reset, adminfake.Do(func(adminfake.Call) {
+		fake.Fail(adminfake.Operation("ListMatchableAttributes"), adminfake.Unavailable)
+	}))
+	err := client.DeleteAttributes(t.Context(), wide, admin.KindExecutionClusterLabel)
+	var unrestored *admin.UnrestoredError
+	require.ErrorAs(t, err, &unrestored)
+	assert.Len(t, unrestored.Rows, 2)
 }

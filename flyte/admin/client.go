@@ -25,7 +25,8 @@ type Client struct {
 
 // New makes a client. The endpoint is flyteadmin's URL as its users write it,
 // "https://flyte.acme.example", with a path if the gateway is behind one.
-// Nothing is sent before the first call.
+// Nothing is sent before the first call. Proxies are those of the environment,
+// as net/http reads them, unless an option says how to connect.
 //
 // The error is a [*planewright.ValidationError] with every problem of the
 // endpoint and the options.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/planewright/planewright"
 )
 
 // restoreTime bounds how long rows are put back after a deletion whose context has ended.
@@ -31,6 +33,12 @@ func (e *UnrestoredError) Error() string {
 
 // Unwrap returns why.
 func (e *UnrestoredError) Unwrap() error { return e.Err }
+
+// Retryable implements [planewright.Retryable]: deleting again would find
+// nothing to delete, and so forget the rows.
+func (e *UnrestoredError) Retryable() bool { return false }
+
+var _ planewright.Retryable = (*UnrestoredError)(nil)
 
 // restore puts rows back. The failure is that of the deletion, which may have
 // had its effect all the same.
