@@ -10,6 +10,7 @@ import (
 
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/kube"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -152,7 +153,7 @@ func (s credentialsStep) check(ctx context.Context, run *planewright.Run) (plane
 func (s credentialsStep) formerKeys(live *unstructured.Unstructured, keys []string) []string {
 	var former []string
 	for _, entry := range live.GetManagedFields() {
-		if entry.Manager != kube.FieldManager || entry.FieldsV1 == nil {
+		if entry.Manager != kube.FieldManager || entry.Operation != metav1.ManagedFieldsOperationApply || entry.FieldsV1 == nil {
 			continue
 		}
 		for _, key := range keysOf(live.Object["data"]) {

@@ -92,8 +92,8 @@ func (d Deployment) WithControlPlane(control ControlPlane) Deployment {
 	return d
 }
 
-// WithDataplanes adds data planes. One with the name of a data plane that is
-// there takes its place.
+// WithDataplanes adds data planes. One with the name and the cluster of a data
+// plane that is there takes its place.
 func (d Deployment) WithDataplanes(planes ...Dataplane) Deployment {
 	d.dataplanes = slices.Clone(d.dataplanes)
 	for _, p := range planes {

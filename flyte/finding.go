@@ -49,6 +49,8 @@ const (
 	CodeToken = "token-refused"
 	// CodeOtherLabel: somebody else bound a label in flyteadmin.
 	CodeOtherLabel = "other-label"
+	// CodeRunning: executions would lose what ends them.
+	CodeRunning = "executions-running"
 	// CodeNoCatalog: data planes run without a cache.
 	CodeNoCatalog = "no-catalog"
 )

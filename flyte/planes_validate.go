@@ -32,6 +32,7 @@ func (d Deployment) validatePlanes(p *planewright.Problems) {
 		}
 	}
 	d.control.validate(p, "controlplane")
+	d.validatePartition(p, "controlplane.identity", d.control.identity)
 	d.validateDataplanes(p)
 	d.validateLabels(p)
 	if _, inCluster := d.database.password.InCluster(); inCluster && d.database.rootCA != "" {
@@ -129,6 +130,7 @@ func (d Deployment) validateDataplanes(p *planewright.Problems) {
 		validateCoreRelease(p, path+".release", plane.release)
 		plane.endpoint.validate(p, path+".endpoint")
 		plane.identity.validate(p, path+".identity")
+		d.validatePartition(p, path+".identity", plane.identity)
 		if !plane.trust.IsZero() && !plane.identity.IsZero() && plane.identity.kind != identityNew {
 			p.Add(path+".trust", plane.identity.String(), "a trust policy is laid over that of an identity which the deployment makes", "leave it out, or use NewIdentity")
 		}

@@ -77,6 +77,13 @@ func (p pruneStep) check(ctx context.Context, _ *planewright.Run) (planewright.C
 		if err != nil {
 			return planewright.Change{}, err
 		}
+		if f.delete && o.APIVersion == planewright.ReleaseAPIVersion {
+			running, err := drainFinding(ctx, p.cluster)
+			if err != nil {
+				return planewright.Change{}, err
+			}
+			change.Findings = append(change.Findings, running...)
+		}
 		if f.delete {
 			change.Action = planewright.ActionDelete
 			change.Diff = append(change.Diff, planewright.FieldDiff{Path: o.String(), Before: "exists"})

@@ -177,6 +177,13 @@ func (s releaseStep) historyFindings(ctx context.Context, plan kube.ReleasePlan)
 			Fix:   "use the newer version, or restore the database as it was before the upgrade",
 		})
 	}
+	if dropsPropeller(plan.Deletes) {
+		running, err := drainFinding(ctx, s.cluster)
+		if err != nil {
+			return nil, err
+		}
+		findings = append(findings, running...)
+	}
 	for _, ref := range plan.Deletes {
 		if !slices.Contains([]string{"CustomResourceDefinition", "PersistentVolumeClaim", "Namespace"}, ref.Kind) {
 			continue

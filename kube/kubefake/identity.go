@@ -81,6 +81,7 @@ type claims struct {
 	Namespace  string   `json:"kubernetes.io/serviceaccount/namespace,omitempty"`
 	Account    string   `json:"kubernetes.io/serviceaccount/service-account.name,omitempty"`
 	AccountUID string   `json:"kubernetes.io/serviceaccount/service-account.uid,omitempty"`
+	Secret     string   `json:"kubernetes.io/serviceaccount/secret.name,omitempty"`
 }
 
 // mint makes a token for a service account, valid for so many seconds or, for
@@ -88,7 +89,7 @@ type claims struct {
 func (id *identity) mint(account apiserver.Account, seconds int64) string {
 	c := claims{
 		Issuer: "kubernetes/serviceaccount", Subject: "system:serviceaccount:" + account.Namespace + ":" + account.Name,
-		Namespace: account.Namespace, Account: account.Name, AccountUID: account.UID,
+		Namespace: account.Namespace, Account: account.Name, AccountUID: account.UID, Secret: account.Secret,
 	}
 	if seconds > 0 {
 		now := time.Now().Unix()
@@ -139,7 +140,7 @@ func (id *identity) verify(token string) (apiserver.Account, bool) {
 	if err != nil || json.Unmarshal(b, &c) != nil || c.Expires != 0 && time.Now().Unix() >= c.Expires {
 		return apiserver.Account{}, false
 	}
-	return apiserver.Account{Namespace: c.Namespace, Name: c.Account, UID: c.AccountUID}, true
+	return apiserver.Account{Namespace: c.Namespace, Name: c.Account, UID: c.AccountUID, Secret: c.Secret}, true
 }
 
 func cutLast(s, sep string) (before, after string, found bool) {

@@ -24,9 +24,16 @@ func tokenOf(t *testing.T, c *kubernetes.Clientset, account string) *corev1.Secr
 	ctx := t.Context()
 	_, err := c.CoreV1().ServiceAccounts("default").Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: account}}, metav1.CreateOptions{})
 	require.NoError(t, err)
-	s := secret(account + "-token")
+	return tokenSecret(t, c, account, account+"-token")
+}
+
+// tokenSecret makes a token Secret for a service account and waits for the token.
+func tokenSecret(t *testing.T, c *kubernetes.Clientset, account, name string) *corev1.Secret {
+	t.Helper()
+	ctx := t.Context()
+	s := secret(name)
 	s.Type, s.Annotations = corev1.SecretTypeServiceAccountToken, map[string]string{corev1.ServiceAccountNameKey: account}
-	s, err = c.CoreV1().Secrets("default").Create(ctx, s, metav1.CreateOptions{})
+	s, err := c.CoreV1().Secrets("default").Create(ctx, s, metav1.CreateOptions{})
 	require.NoError(t, err)
 	assert.Empty(t, s.Data, "the token takes its time")
 	settle()
@@ -69,6 +76,15 @@ func TestATokenIsGoodForItsAccountOnItsCluster(t *testing.T) {
 		assert.Equal(t, "system:serviceaccount:default:robot", who)
 		_, err = as("dp-2")
 		assert.True(t, apierrors.IsUnauthorized(err), "another cluster: %v", err)
+
+		other := tokenSecret(t, admin, "robot", "robot-token-2")
+		assert.NotEqual(t, string(s.Data["token"]), string(other.Data["token"]), "each Secret has a token of its own")
+		require.NoError(t, admin.CoreV1().Secrets("default").Delete(ctx, s.Name, metav1.DeleteOptions{}))
+		_, err = as("dp-1")
+		assert.True(t, apierrors.IsUnauthorized(err), "the token's Secret is gone: %v", err)
+		s = other
+		_, err = as("dp-1")
+		require.NoError(t, err)
 
 		require.NoError(t, admin.CoreV1().ServiceAccounts("default").Delete(ctx, "robot", metav1.DeleteOptions{}))
 		_, err = as("dp-1")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -157,7 +158,20 @@ func (s *Server) userOf(token string) (string, bool) {
 	if rec == nil || string(rec.obj.GetUID()) != account.UID {
 		return "", false
 	}
+	if account.Secret != "" && !s.keepsToken(account, token) {
+		return "", false
+	}
 	return "system:serviceaccount:" + account.Namespace + ":" + account.Name, true
+}
+
+// keepsToken reports whether a token's Secret still holds it.
+func (s *Server) keepsToken(account Account, token string) bool {
+	rec := s.lookup(schema.GroupResource{Resource: "secrets"}, types.NamespacedName{Namespace: account.Namespace, Name: account.Secret})
+	if rec == nil {
+		return false
+	}
+	secret, ok := rec.obj.(*corev1.Secret)
+	return ok && secret.DeletionTimestamp == nil && string(secret.Data[corev1.ServiceAccountTokenKey]) == token
 }
 
 func (s *Server) authorize(r *Request) error {

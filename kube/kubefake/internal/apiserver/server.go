@@ -26,8 +26,12 @@ type Config struct {
 	Issue func(account Account, seconds int64) string
 }
 
-// Account is a service account.
-type Account struct{ Namespace, Name, UID string }
+// Account is a service account, by one of its tokens.
+type Account struct {
+	Namespace, Name, UID string
+	// Secret is the Secret that keeps the token, empty for one that was requested.
+	Secret string
+}
 
 // Attributes are what authorization decides upon.
 type Attributes struct {

@@ -30,7 +30,7 @@ func (m *Manager) tokenSecret(tx apiserver.Tx, k key) {
 		if !ok || account == nil || isFilled(secret, account) {
 			return
 		}
-		token, ca := m.config.Mint(apiserver.Account{Namespace: account.Namespace, Name: account.Name, UID: string(account.UID)})
+		token, ca := m.config.Mint(apiserver.Account{Namespace: account.Namespace, Name: account.Name, UID: string(account.UID), Secret: secret.Name})
 		next := secret.DeepCopy()
 		if next.Data == nil {
 			next.Data = map[string][]byte{}
