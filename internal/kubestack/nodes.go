@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -13,6 +14,12 @@ func (c *cluster) createNodes(ctx context.Context) error {
 	version, err := KubernetesVersion()
 	if err != nil {
 		return err
+	}
+	room := corev1.ResourceList{
+		corev1.ResourceCPU:              resource.MustParse("1k"),
+		corev1.ResourceMemory:           resource.MustParse("1Ti"),
+		corev1.ResourceEphemeralStorage: resource.MustParse("1Ti"),
+		corev1.ResourcePods:             resource.MustParse("1M"),
 	}
 	for i := range c.Nodes {
 		name := fmt.Sprintf("node-%d", i)
@@ -26,11 +33,15 @@ func (c *cluster) createNodes(ctx context.Context) error {
 				},
 			},
 			// What kwok finds here it keeps; the rest it makes up.
-			Status: corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{
-				Architecture:    c.NodeArch,
-				OperatingSystem: "linux",
-				KubeletVersion:  version,
-			}},
+			Status: corev1.NodeStatus{
+				Capacity:    room,
+				Allocatable: room,
+				NodeInfo: corev1.NodeSystemInfo{
+					Architecture:    c.NodeArch,
+					OperatingSystem: "linux",
+					KubeletVersion:  version,
+				},
+			},
 		}
 		if _, err := c.client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); err != nil {
 			return fmt.Errorf("create node %s of cluster %s: %w", name, c.Name, err)
