@@ -71,7 +71,7 @@ func TestProjectsOnTheWire(t *testing.T) {
 		{"POST /api/v1/projects", `{"project":{"id":"x"}}`, 400, `{"code":3,"message":"missing project_name","details":[]}`},
 		{"POST /api/v1/projects", `{"project":{"name":"x"}}`, 400, `{"code":3,"message":"missing project_id","details":[]}`},
 		{"POST /api/v1/projects", `{"project":{"id":"X","name":"x"}}`, 400, `{"code":3,"message":"invalid project id [X]: [a lowercase RFC 1123 label is required]","details":[]}`},
-		{"POST /api/v1/projects", `{"project":{"id":"x","name":"x","domains":[]}}`, 400, `{"code":3,"message":"Domains belong to the whole system and cannot be part of a request.","details":[]}`},
+		{"POST /api/v1/projects", `{"project":{"id":"x","name":"x","domains":[{"id":"d"}]}}`, 400, `{"code":3,"message":"Domains belong to the whole system and cannot be part of a request.","details":[]}`},
 		{"POST /api/v1/projects", `{"project":{"id":"x","name":"` + strings.Repeat("x", 65) + `"}}`, 400, `{"code":3,"message":"project_name cannot exceed 64 characters","details":[]}`},
 		{"POST /api/v1/projects", `{"project":{"id":"x","name":"x","description":"` + strings.Repeat("x", 301) + `"}}`, 400, `{"code":3,"message":"project_description cannot exceed 300 characters","details":[]}`},
 		{"POST /api/v1/projects", `{"project":{"id":"x","name":"x","labels":{"values":{"-":"x"}}}}`, 400, `{"code":3,"message":"invalid label key [-]","details":[]}`},
@@ -115,7 +115,8 @@ func TestAttributesOnTheWire(t *testing.T) {
 		{"GET " + path, "", 404, `{"code":5,"message":"Resource [{Project:team1 Domain:production Workflow: LaunchPlan: ResourceType:TASK_RESOURCE}] not found","details":[]}`},
 		{"DELETE /api/v1/project_domain_attributes/team2/production", `{}`, 400,
 			`{"code":3,"message":"failed to validate that project [team2] and domain [production] are registered, err: [project [team2] not found]","details":[]}`},
-		{"DELETE " + path, `{"resource_type":"x"}`, 400, `{"code":3,"message":"proto: invalid value for field \"resource_type\"","details":[]}`},
+		{"DELETE " + path, `{"resource_type":"x"}`, 200, `{}`},
+		{"JSON DELETE " + path, `{"resource_type":"x"}`, 400, `{"code":3,"message":"proto: invalid value for field \"resource_type\"","details":[]}`},
 	})
 }
 
@@ -197,7 +198,8 @@ func TestExecutionsOnTheWire(t *testing.T) {
 func TestWhatTheGatewayDoesNotServe(t *testing.T) {
 	replay(t, adminfake.New(adminfake.WithProjects("team1")), []exchange{
 		{"GET /", "", 404, `{"code":5,"message":"Not Found","details":[]}`},
-		{"GET /api/v1/projects/", "", 404, `{"code":5,"message":"Not Found","details":[]}`},
+		{"GET /api/v1/projects/team1/more", "", 404, `{"code":5,"message":"Not Found","details":[]}`},
+		{"GET /api/v1/projects/", "", 400, `{"code":3,"message":"missing project_id","details":[]}`},
 		{"DELETE /api/v1/projects/team1", "", 501, `{"code":12,"message":"Method Not Allowed","details":[]}`},
 		{"GET /.well-known/oauth-authorization-server", "", 501, `{"code":12,"message":"unknown service flyteidl.service.AuthMetadataService","details":[]}`},
 		{"GET /config/v1/flyte_client", "", 501, `{"code":12,"message":"unknown service flyteidl.service.AuthMetadataService","details":[]}`},
@@ -209,7 +211,8 @@ func TestBodiesAreReadStrictlyForTheMediaTypeOfJSON(t *testing.T) {
 	replay(t, adminfake.New(), []exchange{
 		{"JSON POST /api/v1/projects", `{"project":{"id":"a","name":"a","colour":"red"}}`, 400, `{"code":3,"message":"proto: unknown field \"project.colour\"","details":[]}`},
 		{"POST /api/v1/projects", `{"project":{"id":"a","name":"a","colour":"red"}}`, 200, `{}`},
-		{"POST /api/v1/projects", `{"project":{"id":"b","name":"b","state":"GONE"}}`, 400, `{"code":3,"message":"proto: invalid value for field \"project.state\"","details":[]}`},
+		{"POST /api/v1/projects", `{"project":{"id":"c","name":"c","state":"GONE"}}`, 200, `{}`},
+		{"JSON POST /api/v1/projects", `{"project":{"id":"b","name":"b","state":"GONE"}}`, 400, `{"code":3,"message":"proto: invalid value for field \"project.state\"","details":[]}`},
 		{"POST /api/v1/projects", `{"project":{"id":7}}`, 400, `{"code":3,"message":"proto: invalid value for field \"project.id\"","details":[]}`},
 		{"POST /api/v1/projects", `{"project":[]}`, 400, `{"code":3,"message":"proto: syntax error: unexpected value for project.","details":[]}`},
 		{"POST /api/v1/projects", `{"project":{"domains":{}}}`, 400, `{"code":3,"message":"proto: syntax error: field \"project.domains\" is no list","details":[]}`},

@@ -83,6 +83,9 @@ func (f *Fake) updateProject(r *request) (result, error) {
 }
 
 func (f *Fake) getProject(r *request) (result, error) {
+	if r.params["id"] == "" {
+		return result{}, invalid("missing project_id")
+	}
 	project, ok := f.projects[r.params["id"]]
 	if !ok {
 		return result{}, projectNotFound(r.params["id"])
@@ -148,7 +151,7 @@ func checkProject(project fields) error {
 	if len(asText(project["description"])) > 300 {
 		return invalid("project_description cannot exceed 300 characters")
 	}
-	if project["domains"] != nil {
+	if domains, _ := project["domains"].([]any); len(domains) > 0 {
 		return invalid("Domains belong to the whole system and cannot be part of a request.")
 	}
 	return nil

@@ -110,7 +110,7 @@ func match(pattern, path string) (map[string]string, bool) {
 	for i, want := range wants {
 		if name, ok := strings.CutPrefix(want, "{"); ok {
 			value, err := url.PathUnescape(has[i])
-			if err != nil || value == "" {
+			if err != nil {
 				return nil, false
 			}
 			params[strings.TrimSuffix(name, "}")] = value

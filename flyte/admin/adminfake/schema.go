@@ -51,8 +51,8 @@ func (f field) camel() string {
 type fields = map[string]any
 
 // parse reads a message. Both spellings of the names are taken; names that the
-// schema does not have are errors, as they are for the media type
-// application/json, or passed over.
+// schema does not have, and values that an enumeration does not have, are
+// errors, as they are for the media type application/json, or passed over.
 func (s schema) parse(data []byte, strict bool) (fields, error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
@@ -94,7 +94,9 @@ func (s schema) read(path string, raw any, strict bool) (fields, error) {
 		if err != nil {
 			return nil, err
 		}
-		set[f.name] = value
+		if value != nil { // or an enumeration's value that is passed over
+			set[f.name] = value
+		}
 	}
 	return set, nil
 }
@@ -133,8 +135,12 @@ func (f field) readOne(path string, raw any, strict bool) (any, error) {
 			return strconv.FormatInt(n, 10), nil
 		}
 	case enum:
-		if value, ok := enumValue(f.values, fmt.Sprint(raw)); ok {
+		value, ok := enumValue(f.values, fmt.Sprint(raw))
+		if ok {
 			return value, nil
+		}
+		if _, named := raw.(string); named && !strict {
+			return nil, nil
 		}
 	case object:
 		return f.of.read(path+".", raw, strict)

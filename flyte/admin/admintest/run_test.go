@@ -1,6 +1,7 @@
 package admintest_test
 
 import (
+	"flag"
 	"net/http/httptest"
 	"testing"
 
@@ -10,6 +11,23 @@ import (
 	"github.com/planewright/planewright/flyte/admin/admintest"
 	"github.com/stretchr/testify/require"
 )
+
+// realServer is a flyteadmin to try the contract on, whose answers say whether
+// adminfake tells the truth:
+//
+//	go test ./flyte/admin/admintest -flyteadmin http://127.0.0.1:8088
+var realServer = flag.String("flyteadmin", "", "URL of a flyteadmin without login to run the contract on")
+
+func TestContractOnARealServer(t *testing.T) {
+	if *realServer == "" {
+		t.Skip("no -flyteadmin is given")
+	}
+	admintest.Run(t, func(t *testing.T) *admin.Client {
+		client, err := admin.New(*realServer)
+		require.NoError(t, err)
+		return client
+	})
+}
 
 var plan = admin.LaunchPlanID{Project: "team1", Domain: "development", Name: "canary.main", Version: "v1"}
 
