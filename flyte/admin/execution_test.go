@@ -67,7 +67,7 @@ func TestAnExecutionIsSentWhereItsLabelSays(t *testing.T) {
 	assert.Equal(t, "dp-asked-for", got.Cluster)
 	got.CreatedAt, got.UpdatedAt = time.Time{}, time.Time{}
 	assert.Equal(t, admin.Execution{
-		ID: got.ID, LaunchPlan: canary, Workflow: "canary.workflow", Phase: admin.PhaseQueued,
+		ID: got.ID, LaunchPlan: canary, Workflow: "canary.workflow", Phase: admin.PhaseUndefined,
 		Cluster: "dp-asked-for", Namespace: "team1-production", ExecutionClusterLabel: "asked-for",
 	}, got)
 }

@@ -65,6 +65,9 @@ func (r ExecutionRequest) validate() error {
 // inputs that do not fit, and an unknown or archived project, are
 // planewright.ErrInvalid.
 //
+// An execution that no cluster takes is created all the same: its phase is
+// FAILED, and its Error says why.
+//
 // If the answer is lost, it looks for an execution of the given name and the
 // same launch plan. Without a name nobody can tell: the error says by its
 // field Uncertain that an execution may have been created.

@@ -67,8 +67,8 @@ func ExampleWithPlacement() {
 		fmt.Printf("%s on %s by label %s\n", e.Phase, e.Cluster, e.Label)
 	}
 	// Output:
-	// QUEUED on dp-2 by label gpu
-	// QUEUED on dp-1 by label cpu
+	// UNDEFINED on dp-2 by label gpu
+	// UNDEFINED on dp-1 by label cpu
 }
 
 // Faults strike the calls they are meant for.

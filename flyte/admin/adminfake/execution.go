@@ -23,7 +23,7 @@ type Execution struct {
 	Label string
 	// Cluster is what the placement decided.
 	Cluster string
-	// Phase is where it stands.
+	// Phase is where it stands, PhaseUndefined until its cluster has reported.
 	Phase admin.Phase
 }
 
@@ -45,7 +45,7 @@ func (f *Fake) AddExecutions(executions ...Execution) {
 	defer f.mu.Unlock()
 	for _, e := range executions {
 		if e.Phase == "" {
-			e.Phase = admin.PhaseQueued
+			e.Phase = admin.PhaseUndefined
 		}
 		f.addExecution(e, fields{"launch_plan": identifier("LAUNCH_PLAN", e.LaunchPlan)})
 	}
@@ -140,7 +140,7 @@ func (f *Fake) createExecution(r *request) (result, error) {
 	if f.execution(id) != nil {
 		return result{}, statusf(admin.CodeAlreadyExists, `value with matching already exists (duplicate key value violates unique constraint "executions_pkey")`)
 	}
-	e := Execution{ID: id, LaunchPlan: planID, Workflow: plan.Workflow, Label: f.label(id, plan.Workflow, spec), Phase: admin.PhaseQueued}
+	e := Execution{ID: id, LaunchPlan: planID, Workflow: plan.Workflow, Label: f.label(id, plan.Workflow, spec), Phase: admin.PhaseUndefined}
 	if f.placement != nil {
 		e.Cluster = f.placement(e)
 	}

@@ -40,7 +40,8 @@ func WithPlacement(place func(Execution) string) Option {
 
 // WithPhases has every execution go through phases by itself: each time that
 // it is read by its name it goes to the next, and stays in the last. By
-// default executions stay queued until [Fake.SetPhase] or [Fake.FailExecution].
+// default executions stay undefined, as flyteadmin has it until their cluster
+// reports, until [Fake.SetPhase] or [Fake.FailExecution].
 func WithPhases(phases ...admin.Phase) Option {
 	return func(f *Fake) { f.script = slices.Clone(phases) }
 }

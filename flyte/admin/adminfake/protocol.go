@@ -97,15 +97,18 @@ func literalsSchema() schema {
 func executionSpecSchema() schema {
 	metadata := schema{
 		{name: "mode", kind: enum, values: []string{"MANUAL", "SCHEDULED", "SYSTEM", "RELAUNCH", "CHILD_WORKFLOW", "RECOVERED", "TRIGGER"}},
-		{name: "principal"}, {name: "scheduled_at", kind: instant},
+		{name: "principal"}, {name: "nesting", kind: number}, {name: "scheduled_at", kind: instant},
+		{name: "parent_node_execution", kind: opaque}, {name: "reference_execution", kind: object, of: executionIDSchema()},
+		{name: "artifact_ids", kind: opaque, repeated: true},
 		{name: "system_metadata", kind: object, of: schema{{name: "execution_cluster"}, {name: "namespace"}}},
 	}
 	s := schema{
 		{name: "launch_plan", kind: object, of: identifierSchema()}, {name: "metadata", kind: object, of: metadata},
 		{name: "execution_cluster_label", kind: object, of: schema{{name: "value"}}},
-		{name: "disable_all", kind: boolean, oneof: true}, {name: "overwrite_cache", kind: boolean},
+		{name: "notifications", kind: opaque, oneof: true}, {name: "disable_all", kind: boolean, oneof: true}, {name: "overwrite_cache", kind: boolean},
+		{name: "max_parallelism", kind: number}, {name: "tags", repeated: true}, {name: "execution_env_assignments", kind: opaque, repeated: true},
 	}
-	for _, name := range []string{"labels", "annotations", "security_context", "auth_role", "quality_of_service", "raw_output_data_config", "cluster_assignment", "envs"} {
+	for _, name := range []string{"labels", "annotations", "security_context", "auth_role", "quality_of_service", "raw_output_data_config", "cluster_assignment", "envs", "interruptible"} {
 		s = append(s, field{name: name, kind: opaque})
 	}
 	return s

@@ -17,12 +17,13 @@ const (
 	text kind = iota
 	boolean
 	integer // 64 bits: a string in JSON
+	number  // 32 bits: a number in JSON
 	enum
 	object
 	texts   // a map of strings
 	objects // a map of objects
 	instant // a timestamp
-	opaque  // an object whose fields do not matter here
+	opaque  // what does not matter here, whatever it is
 )
 
 // schema is a message of the protocol, as far as it matters here.
@@ -134,6 +135,10 @@ func (f field) readOne(path string, raw any, strict bool) (any, error) {
 		if n, err := strconv.ParseInt(fmt.Sprint(raw), 10, 64); err == nil {
 			return strconv.FormatInt(n, 10), nil
 		}
+	case number:
+		if n, err := strconv.ParseInt(fmt.Sprint(raw), 10, 32); err == nil {
+			return json.Number(strconv.FormatInt(n, 10)), nil
+		}
 	case enum:
 		value, ok := enumValue(f.values, fmt.Sprint(raw))
 		if ok {
@@ -145,9 +150,7 @@ func (f field) readOne(path string, raw any, strict bool) (any, error) {
 	case object:
 		return f.of.read(path+".", raw, strict)
 	case opaque:
-		if m, ok := raw.(map[string]any); ok {
-			return m, nil
-		}
+		return raw, nil
 	case texts, objects:
 		entries, ok := raw.(map[string]any)
 		if !ok {
@@ -238,6 +241,8 @@ func (f field) renderOne(value any, camel bool) any {
 		return false
 	case integer:
 		return "0"
+	case number:
+		return 0
 	case enum:
 		return f.values[0]
 	default:
