@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/planewright/planewright/flyte/admin"
 )
 
 // row is one row of a list: its message, and its columns for filters and order,
@@ -71,7 +73,7 @@ func (l listing) sort(rows []row, key, direction string) error {
 	}
 	descending, ok := enumValue([]string{"DESCENDING", "ASCENDING"}, cmp.Or(direction, "0"))
 	if !ok {
-		return invalid("parsing field %q: %q is not a valid value", "sort_by.direction", direction)
+		return invalid("parsing field %q: %q is not a valid value", "direction", direction)
 	}
 	slices.SortStableFunc(rows, func(a, b row) int {
 		order := compare(a.columns[key], b.columns[key])
@@ -102,7 +104,7 @@ func (l listing) filter(rows []row, filters string) ([]row, error) {
 		for _, o := range rows {
 			value, ok := o.columns[column]
 			if !ok {
-				return nil, invalid("'%s.%s' is invalid filter", l.entity, column)
+				return nil, invalid("'%s.%s' is invalid filter", l.entity[:1], column)
 			}
 			if holds(function, value, values) {
 				kept = append(kept, o)
@@ -119,7 +121,7 @@ func checkFunction(function string, values int) error {
 		return nil
 	case "eq", "ne", "gt", "gte", "lt", "lte", "contains":
 		if values > 1 {
-			return invalid("invalid single value filter expression: %s", function)
+			return statusf(admin.CodeUnknown, "failed database operation with operator does not exist: text = record")
 		}
 		return nil
 	}
