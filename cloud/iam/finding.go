@@ -2,7 +2,6 @@ package iam
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -128,35 +127,6 @@ func (l *statementLook) subjects(c condition) {
 			l.warn(CodeTooWide, v+" covers every namespace, kube-system and any that somebody makes included", "narrow it to the namespaces that are meant")
 		}
 	}
-}
-
-// deletedID matches what IAM puts in the place of a principal that was deleted.
-var deletedID = regexp.MustCompile(`^A(ROA|IDA)[A-Z0-9]{10,}$`)
-
-// DeletedPrincipal is a principal of a statement that no longer exists. IAM
-// shows its id instead of its name, and refuses a document that holds one.
-type DeletedPrincipal struct {
-	// Statement is the statement's number, from 1; Sid its name, if it has one.
-	Statement int
-	Sid       string
-	// ID is the principal's: "AROA…" was a role, "AIDA…" a user.
-	ID string
-}
-
-// DeletedPrincipals returns the principals that no longer exist. While there
-// are any the document cannot be written back, and what they were for is not known here.
-func (d Document) DeletedPrincipals() []DeletedPrincipal {
-	var deleted []DeletedPrincipal
-	for i, s := range d.statements {
-		for _, principals := range []map[string][]string{s.principals, s.notPrincipals} {
-			for _, v := range principals["AWS"] {
-				if deletedID.MatchString(v) {
-					deleted = append(deleted, DeletedPrincipal{i + 1, s.sid, v})
-				}
-			}
-		}
-	}
-	return deleted
 }
 
 func (l *statementLook) deleted() {

@@ -41,8 +41,3 @@ func TestWhatIsWrongInATrustPolicy(t *testing.T) {
 	stray := parse(t, strings.ReplaceAll(guide, mainID+":sub", mainID+".:sub")).Findings()[0]
 	assert.Equal(t, "warning [trust-key-of-other-provider] statement 1: the key "+mainID+".:sub is not of the provider "+mainID+", so the condition never holds; fix: use "+mainID+":sub", stray.String())
 }
-
-func TestDeletedPrincipalsAreFound(t *testing.T) {
-	d := parse(t, `{"Statement":[{"Sid":"Old","Effect":"Allow","Principal":{"AWS":["AIDAEXAMPLEEXAMPLE123","123456789012"]},"Action":"sts:AssumeRole"}]}`)
-	assert.Equal(t, []iam.DeletedPrincipal{{Statement: 1, Sid: "Old", ID: "AIDAEXAMPLEEXAMPLE123"}}, d.DeletedPrincipals())
-}

@@ -32,8 +32,9 @@ func Replacing(owned func(providerARN string) bool) MergeOption {
 // our shape for that provider, or into a new one. Merging again changes
 // nothing, and the order of merges does not matter.
 //
-// An invalid policy is an error, and so is a document whose principals IAM
-// would refuse to take back, see [Document.DeletedPrincipals].
+// An invalid policy is an error, and so is a changed document whose principals
+// IAM would refuse to take back: a [*DeletedPrincipalError], unless
+// [DroppingDeletedPrincipals] is among the options.
 func (d Document) MergeTrust(t TrustPolicy, options ...MergeOption) (Merged, error) {
 	if err := t.Validate(); err != nil && !t.IsZero() {
 		return Merged{}, err
@@ -41,6 +42,9 @@ func (d Document) MergeTrust(t TrustPolicy, options ...MergeOption) (Merged, err
 	m := merger{trust: t, owned: func(string) bool { return false }, statements: slices.Clone(d.statements)}
 	for _, option := range options {
 		option(&m)
+	}
+	if m.dropDeleted {
+		m.statements = withoutDeleted(m.statements)
 	}
 	for _, g := range t.sorted() {
 		m.bind(g)
@@ -52,7 +56,11 @@ func (d Document) MergeTrust(t TrustPolicy, options ...MergeOption) (Merged, err
 	for _, name := range slices.Sorted(slices.Values(t.services)) {
 		m.add(clause{principalType: "Service", principal: name, actions: []string{"sts:AssumeRole"}}.statement())
 	}
-	return d.with(m.statements), nil
+	merged := d.with(m.statements)
+	if deleted := merged.Document.DeletedPrincipals(); merged.Changed && len(deleted) > 0 {
+		return Merged{}, &DeletedPrincipalError{Principals: deleted}
+	}
+	return merged, nil
 }
 
 // RemoveTrust returns the document without the subjects that the policy names,
@@ -111,6 +119,8 @@ type merger struct {
 	trust      TrustPolicy
 	owned      func(providerARN string) bool
 	statements []Statement
+	// dropDeleted takes out principals that no longer exist.
+	dropDeleted bool
 }
 
 // ours returns where the statement of our shape for a provider is, and what it
