@@ -3,6 +3,7 @@ package iam
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/planewright/planewright"
@@ -70,6 +71,9 @@ func (p OIDCProvider) Validate() error {
 	return problems.Err("OIDC provider")
 }
 
+// issuerURL matches an issuer whose characters may stand in ARNs and condition keys.
+var issuerURL = regexp.MustCompile(`^https://[A-Za-z0-9.-]+(/[A-Za-z0-9._~-]+)*$`)
+
 func (p OIDCProvider) validate(problems *planewright.Problems, path string) {
 	if !p.partition.known() {
 		fix := "take it from the cluster's ARN"
@@ -86,7 +90,7 @@ func (p OIDCProvider) validate(problems *planewright.Problems, path string) {
 	switch {
 	case err != nil || p.given == "":
 		problems.Add(path+".issuer", p.given, "an issuer is a URL", fix)
-	case u.Scheme != "https":
+	case !strings.HasPrefix(p.given, "https://"):
 		problems.Add(path+".issuer", p.given, "an issuer is reached by https", fix)
 	case u.Port() != "" || strings.HasSuffix(u.Host, ":"):
 		problems.Add(path+".issuer", p.given, "IAM takes no issuer with a port", fix)
@@ -94,7 +98,7 @@ func (p OIDCProvider) validate(problems *planewright.Problems, path string) {
 		problems.Add(path+".issuer", p.given, "an issuer does not end in a dot: condition keys made of it would never match", fix)
 	case strings.HasSuffix(p.given, "/"):
 		problems.Add(path+".issuer", p.given, "an issuer does not end in a slash", fix)
-	case u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.ContainsAny(p.given, "*? \"\\"):
+	case u.Host == "" || u.User != nil || !issuerURL.MatchString(p.given):
 		problems.Add(path+".issuer", p.given, "an issuer is a scheme, a host and a path", fix)
 	}
 }

@@ -2,6 +2,7 @@ package iam
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/planewright/planewright"
 )
@@ -39,8 +40,12 @@ func (i PodIdentity) clause() clause {
 
 func (i PodIdentity) validate(p *planewright.Problems, path string) {
 	for _, text := range i.Clusters {
-		if arn, err := ParseARN(text); err != nil || arn.Service != "eks" {
+		arn, err := ParseARN(text)
+		switch {
+		case err != nil || arn.Service != "eks" || !strings.HasPrefix(arn.Resource, "cluster/") || strings.ContainsAny(text, "*?"):
 			p.Add(path+".clusters", text, "a cluster is named by its ARN", "use arn:PARTITION:eks:REGION:ACCOUNT:cluster/NAME")
+		case i.SourceAccount != "" && arn.AccountID != i.SourceAccount:
+			p.Add(path+".clusters", text, "the cluster is in account "+arn.AccountID+", and those of account "+i.SourceAccount+" alone are trusted, so it never is", "name the cluster's account, or leave sourceAccount out")
 		}
 	}
 	for _, name := range i.Namespaces {

@@ -160,6 +160,13 @@ func (t TrustPolicy) Validate() error {
 			s.validate(&p, fmt.Sprintf("%s.subjects[%d]", path, j), t.anyNamespace)
 		}
 	}
+	for _, pod := range t.podIdentity {
+		for _, cluster := range pod.Clusters {
+			if arn, err := ParseARN(cluster); err == nil {
+				partitions[string(arn.Partition)] = true
+			}
+		}
+	}
 	if names := slices.Sorted(maps.Keys(partitions)); len(names) > 1 {
 		p.Add("serviceAccounts", strings.Join(names, ", "), "one role is in one partition, and trusts nobody in another", "make a role for each partition")
 	}

@@ -73,15 +73,19 @@ func TestTrustThatIsRefused(t *testing.T) {
 		trust iam.TrustPolicy
 		want  []string
 	}{
-		"nobody":             {iam.NewTrustPolicy(), []string{"a trust policy trusts somebody"}},
-		"an issuer by http":  {of(iam.AWS, account, "http://"+mainID), []string{`serviceAccounts[0].provider.issuer "http://` + mainID + `": an issuer is reached by https`}},
-		"a bare issuer":      {of(iam.AWS, account, mainID), []string{"an issuer is reached by https"}},
-		"a port":             {of(iam.AWS, account, "https://oidc.example.com:443/id/A"), []string{"IAM takes no issuer with a port"}},
-		"a dot at its end":   {of(iam.AWS, account, issuer+"."), []string{"an issuer does not end in a dot: condition keys made of it would never match"}},
-		"a slash at its end": {of(iam.AWS, account, issuer+"/"), []string{"an issuer does not end in a slash"}},
-		"a quote in it":      {of(iam.AWS, account, issuer+`","x":"`), []string{"an issuer is a scheme, a host and a path"}},
-		"no account":         {of(iam.AWS, "1234", issuer), []string{"an account id has 12 digits"}},
-		"aws-gov":            {of("aws-gov", account, issuer), []string{`"aws-gov": there is no such partition of AWS; fix: GovCloud's is aws-us-gov`}},
+		"nobody":               {iam.NewTrustPolicy(), []string{"a trust policy trusts somebody"}},
+		"an issuer by http":    {of(iam.AWS, account, "http://"+mainID), []string{`serviceAccounts[0].provider.issuer "http://` + mainID + `": an issuer is reached by https`}},
+		"a bare issuer":        {of(iam.AWS, account, mainID), []string{"an issuer is reached by https"}},
+		"a scheme in capitals": {of(iam.AWS, account, "HTTPS://"+mainID), []string{"an issuer is reached by https"}},
+		"a comma in it":        {of(iam.AWS, account, issuer+",x"), []string{"an issuer is a scheme, a host and a path"}},
+		"an empty part":        {of(iam.AWS, account, "https://oidc.example.com//id"), []string{"an issuer is a scheme, a host and a path"}},
+		"letters of others":    {of(iam.AWS, account, "https://oidc.exämple.com/id"), []string{"an issuer is a scheme, a host and a path"}},
+		"a port":               {of(iam.AWS, account, "https://oidc.example.com:443/id/A"), []string{"IAM takes no issuer with a port"}},
+		"a dot at its end":     {of(iam.AWS, account, issuer+"."), []string{"an issuer does not end in a dot: condition keys made of it would never match"}},
+		"a slash at its end":   {of(iam.AWS, account, issuer+"/"), []string{"an issuer does not end in a slash"}},
+		"a quote in it":        {of(iam.AWS, account, issuer+`","x":"`), []string{"an issuer is a scheme, a host and a path"}},
+		"no account":           {of(iam.AWS, "1234", issuer), []string{"an account id has 12 digits"}},
+		"aws-gov":              {of("aws-gov", account, issuer), []string{`"aws-gov": there is no such partition of AWS; fix: GovCloud's is aws-us-gov`}},
 		"two partitions": {of(iam.GovCloud, account, issuer).Merge(of(iam.AWS, account, "https://"+dp1ID)),
 			[]string{`"aws, aws-us-gov": one role is in one partition, and trusts nobody in another`}},
 		"two accounts": {of(iam.AWS, account, issuer).Merge(of(iam.AWS, "999999999999", "https://"+dp1ID)),
@@ -95,7 +99,13 @@ func TestTrustThatIsRefused(t *testing.T) {
 			[]string{"serviceAccounts[0].subjects[0].namespace", "serviceAccounts[0].subjects[0].name"}},
 		"China's endpoint as audience": {controlPlane().WithAudience("sts.amazonaws.com.cn"), []string{"the audience of EKS's tokens is sts.amazonaws.com in China too"}},
 		"a service that is none":       {iam.NewTrustPolicy().WithService("*"), []string{"a service of AWS is called like eks.amazonaws.com"}},
-		"Pod Identity of a pattern":    {iam.NewTrustPolicy().WithPodIdentity(iam.PodIdentity{Namespaces: []string{"*"}}), []string{"a wildcard stands for itself"}},
+		"Pod Identity of a node group": {iam.NewTrustPolicy().WithPodIdentity(iam.PodIdentity{Clusters: []string{"arn:aws:eks:us-east-1:123456789012:nodegroup/dp-1/a/b"}}), []string{"a cluster is named by its ARN"}},
+		"Pod Identity of all clusters": {iam.NewTrustPolicy().WithPodIdentity(iam.PodIdentity{Clusters: []string{"arn:aws:eks:us-east-1:123456789012:cluster/*"}}), []string{"a cluster is named by its ARN"}},
+		"Pod Identity in another partition": {controlPlane().WithPodIdentity(iam.PodIdentity{Clusters: []string{"arn:aws-cn:eks:cn-north-1:123456789012:cluster/dp-1"}}),
+			[]string{`"aws, aws-cn": one role is in one partition`}},
+		"Pod Identity of a cluster that is not in the account": {iam.NewTrustPolicy().WithPodIdentity(iam.PodIdentity{SourceAccount: "999999999999", Clusters: []string{"arn:aws:eks:us-east-1:123456789012:cluster/dp-1"}}),
+			[]string{"the cluster is in account 123456789012, and those of account 999999999999 alone are trusted"}},
+		"Pod Identity of a pattern": {iam.NewTrustPolicy().WithPodIdentity(iam.PodIdentity{Namespaces: []string{"*"}}), []string{"a wildcard stands for itself"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "no subjects" {
