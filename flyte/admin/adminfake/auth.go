@@ -17,7 +17,8 @@ type Auth struct {
 	// tokens, by default "flytepropeller" and "foobar", as flyteadmin's
 	// published configuration has them.
 	ClientID, ClientSecret string
-	// Scopes are what the client may ask for, by default "all".
+	// Scopes are what the client may ask for, by default "all" and
+	// "offline".
 	Scopes []string
 	// Audience must be asked for if it is set.
 	Audience string
@@ -45,7 +46,7 @@ func newAuthState(a Auth) *authState {
 		a.ClientSecret = "foobar"
 	}
 	if a.Scopes == nil {
-		a.Scopes = []string{"all"}
+		a.Scopes = []string{"all", "offline"}
 	}
 	if a.Header == "" {
 		a.Header = admin.DefaultAuthorizationHeader

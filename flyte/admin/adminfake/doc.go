@@ -8,8 +8,8 @@
 //		adminfake.WithPhases(admin.PhaseRunning, admin.PhaseSucceeded))
 //	client, err := fake.Client()
 //
-// It is stateful, and as strict as flyteadmin v1.16.8 is, whose sources and
-// answers it follows: unknown and archived projects are 400 with the code 3,
+// It is stateful, and as strict as flyteadmin v1.16.8 is, whose answers it
+// follows; package admintest is the contract that both pass. Unknown and archived projects are 400 with the code 3,
 // what exists is 409 with 6, what does not is 404 with 5; any label is taken
 // for attributes; plugin overrides are merged; a deletion takes narrower
 // scopes' attributes with it; an update of a project leaves what is empty; a
@@ -23,12 +23,14 @@
 //
 // # What is more lenient than flyteadmin
 //
+//   - Texts of errors differ where flyteadmin has them from a library: where in a
+//     JSON document something is wrong, what a valid label is.
 //   - Nothing is registered: launch plans appear by [Fake.AddLaunchPlans], and no
 //     workflows or tasks are served. Inputs are strings, integers and booleans,
 //     each of them required.
 //   - Executions run nowhere: their phases are set by [Fake.SetPhase],
 //     [Fake.FailExecution] or [WithPhases]. Any cluster that the placement names
-//     is there, and any label has one.
+//     is there and takes them, and any label has one.
 //   - Filters know the columns that a list of this package's clients needs, and
 //     are not read by a database, which has more to say about types.
 //   - Quality of service, security contexts and the like are stored and not checked.
