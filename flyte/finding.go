@@ -49,6 +49,10 @@ const (
 	CodeToken = "token-refused"
 	// CodeOtherLabel: somebody else bound a label in flyteadmin.
 	CodeOtherLabel = "other-label"
+	// CodeTooFewNodes: pods that must not share a node would wait for one.
+	CodeTooFewNodes = "too-few-nodes"
+	// CodeWeights: a label's weights do not quite add up.
+	CodeWeights = "weights"
 	// CodeRunning: executions would lose what ends them.
 	CodeRunning = "executions-running"
 	// CodeNoCatalog: data planes run without a cache.

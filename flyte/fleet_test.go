@@ -370,3 +370,40 @@ func TestADeploymentInPlanesIsTakenAway(t *testing.T) {
 	assert.Empty(t, rows)
 	w.install(t, d)
 }
+
+func TestTooFewNodesForPodsThatMustNotShareOne(t *testing.T) {
+	for name, c := range map[string]struct {
+		nodes    int
+		upgrade  bool
+		severity planewright.Severity
+	}{
+		"the first install on two nodes works":    {2, false, planewright.SeverityWarning},
+		"an upgrade on two nodes would hang":      {2, true, planewright.SeverityError},
+		"the first install on one node is no use": {1, false, planewright.SeverityError},
+		"three nodes are enough":                  {3, true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newPlanesWorld(t, "one")
+			w.fleet.Configure("control", kubefake.WithNodes(kubefake.Nodes(c.nodes, "amd64")...))
+			d := planes().WithDataplanes(flyte.NewDataplane("dp-1", "one"))
+			if c.upgrade {
+				w.install(t, d)
+				d = d.WithDatabase(flyte.Postgres("other.acme.internal", "flyteadmin").WithPassword(planewright.SecretValue("x")))
+			}
+			found := map[string]planewright.Severity{}
+			for _, f := range w.plan(t, d).Findings() {
+				if f.Code == flyte.CodeTooFewNodes {
+					found[f.Object.Name] = f.Severity
+				}
+			}
+			want := map[string]planewright.Severity{}
+			if c.severity != "" {
+				want["flyteadmin"], want["datacatalog"] = c.severity, c.severity
+				if !c.upgrade {
+					want["flyteconsole"] = c.severity
+				}
+			}
+			assert.Equal(t, want, found)
+		})
+	}
+}

@@ -112,12 +112,18 @@ func (s releaseStep) check(ctx context.Context, run *planewright.Run) (planewrig
 	}
 	findings := s.chartFindings(release.Chart)
 	findings = append(findings, s.rawFindings(s.facts)...)
+	findings = append(findings, s.rawWeightFindings()...)
 	findings = append(findings, s.templateFindings(s.recipe, l.merged)...)
 	findings = append(findings, placeholderFindings(s.cluster.Name, plan.Objects, l.merged, l.defaults)...)
 	history, err := s.historyFindings(ctx, plan)
 	if err != nil {
 		return planewright.Change{}, err
 	}
+	rollout, err := s.rolloutFindings(ctx, plan)
+	if err != nil {
+		return planewright.Change{}, err
+	}
+	history = append(history, rollout...)
 	var pending string
 	if plan.Action == planewright.ActionNone && plan.State != nil {
 		if pending, err = s.pending(ctx, plan.State.Objects); err != nil {

@@ -118,8 +118,11 @@ func (d Deployment) validateImages(p *planewright.Problems) {
 // validateRaw checks what can be told of raw values without the chart.
 func (d Deployment) validateRaw(p *planewright.Problems) {
 	if d.inPlanes() {
-		for _, view := range d.views() {
+		for i, view := range d.views() {
 			view.Deployment.validateRawLayer(p, view.path, view.recipe)
+			if i == 0 {
+				view.Deployment.validateRawClusters(p, view.path)
+			}
 		}
 		return
 	}
