@@ -228,3 +228,34 @@ func TestCredentialsDoNotFollowARedirect(t *testing.T) {
 	require.ErrorIs(t, err, planewright.ErrDenied)
 	assert.Zero(t, stolen)
 }
+
+// A provider that takes the secret in the body only, or does not say.
+func TestTheSecretIsPresentedAsTheProviderWantsIt(t *testing.T) {
+	for told, want := range map[string]string{
+		`["client_secret_post"]`: "body", `["client_secret_basic","client_secret_post"]`: "header", `[]`: "header", `["private_key_jwt"]`: "header",
+	} {
+		got := ""
+		client := answering(t, http.StatusOK, "", admin.WithClientCredentials(credentials), admin.WithHTTPClient(&http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
+			switch r.URL.Path {
+			case "/.well-known/oauth-authorization-server":
+				return answer(`{"tokenEndpoint":"https://idp.example/token","tokenEndpointAuthMethodsSupported":` + told + `}`), nil
+			case "/config/v1/flyte_client":
+				return answer(`{"scopes":["all"],"authorization_metadata_key":""}`), nil
+			case "/token":
+				if _, _, ok := r.BasicAuth(); ok {
+					got = "header"
+				} else {
+					got = "body"
+				}
+				return answer(`{"access_token":"t","token_type":"bearer"}`), nil
+			}
+			if r.Header.Get("Authorization") != "Bearer t" {
+				return nil, errors.New("the default header is not used")
+			}
+			return answer(`{"domains":[]}`), nil
+		})}))
+		_, err := client.Domains(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, want, got, told)
+	}
+}

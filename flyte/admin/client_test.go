@@ -165,3 +165,14 @@ func TestDomains(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []admin.Domain{{ID: "test", Name: "test"}, {ID: "live", Name: "live"}}, domains)
 }
+
+func TestZeroOptionsAreTheDefaults(t *testing.T) {
+	server := httptest.NewServer(adminfake.New())
+	defer server.Close()
+	client, err := admin.New(server.URL, admin.WithTimeout(0), admin.WithDialContext(nil), admin.WithHTTPClient(nil), admin.WithRootCAs(nil),
+		admin.WithToken(planewright.Secret{}), admin.WithAuthorizationHeader(""))
+	require.NoError(t, err)
+	_, err = client.Domains(t.Context())
+	require.NoError(t, err)
+	client.CloseIdleConnections()
+}

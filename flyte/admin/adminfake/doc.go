@@ -9,13 +9,15 @@
 //	client, err := fake.Client()
 //
 // It is stateful, and as strict as flyteadmin v1.16.8 is, whose answers it
-// follows; package admintest is the contract that both pass. Unknown and archived projects are 400 with the code 3,
-// what exists is 409 with 6, what does not is 404 with 5; any label is taken
-// for attributes; plugin overrides are merged; a deletion takes narrower
-// scopes' attributes with it; an update of a project leaves what is empty; a
-// list's token is an offset. Names in JSON are taken in both spellings,
-// unknown ones refused, and answers spelt as the request's headers ask for:
-// execution_cluster_label for "application/json", executionClusterLabel for others.
+// follows; package admintest is the contract that both pass. Unknown and
+// archived projects are 400 with the code 3, what exists is 409 with 6, what
+// does not is 404 with 5; any label is taken for attributes; plugin overrides
+// are merged; a deletion takes narrower scopes' attributes with it; an update
+// of a project leaves what is empty; a list's token is an offset. Names in JSON
+// are taken in both spellings; unknown ones are refused for the media type
+// application/json, and passed over for others. Answers are spelt as the
+// request's headers ask for: execution_cluster_label for application/json,
+// executionClusterLabel for others.
 //
 // [Fake.Fail] has calls meet faults, [Do] lets somebody else write in between,
 // and [Fake.Calls] tells what was asked. Nothing sleeps but for latency that
