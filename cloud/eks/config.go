@@ -39,6 +39,9 @@ type Config struct {
 // its credentials and its region. It asks STS once, for the account's number.
 // The configuration's own retries of throttled calls stay as they are.
 func Open(ctx context.Context, configuration aws.Config, options ...Option) (cloud.Account, error) {
+	if configuration.Region == "" {
+		return cloud.Account{}, fmt.Errorf("no region is configured; set AWS_REGION or config.WithRegion: %w", planewright.ErrInvalid)
+	}
 	client := sts.NewFromConfig(configuration)
 	who, err := client.GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
 	if err != nil {
@@ -47,9 +50,6 @@ func Open(ctx context.Context, configuration aws.Config, options ...Option) (clo
 	arn, err := policy.ParseARN(aws.ToString(who.Arn))
 	if err != nil {
 		return cloud.Account{}, fmt.Errorf("sts:GetCallerIdentity: %w", err)
-	}
-	if configuration.Region == "" {
-		return cloud.Account{}, fmt.Errorf("no region is configured; set AWS_REGION or config.WithRegion: %w", planewright.ErrInvalid)
 	}
 	return New(Config{
 		AccountID: aws.ToString(who.Account), Region: configuration.Region, Partition: arn.Partition,
@@ -115,6 +115,7 @@ type settings struct {
 	mode           IdentityMode
 	audience       string
 	trustLimit     int
+	dropDeleted    bool
 	wait           func(ctx context.Context, d time.Duration) error
 }
 
@@ -155,6 +156,12 @@ func WithAudience(audience string) Option { return func(s *settings) { s.audienc
 func WithTrustPolicyLimit(characters int) Option {
 	return func(s *settings) { s.trustLimit = characters }
 }
+
+// WithoutDeletedPrincipals is the opt-in to take roles and users that were
+// deleted out of trust policies that are written: IAM shows their ids (AROA…,
+// AIDA…) and takes no document that names one. By default such a role is
+// blocked, since what they were for is not known. A plan shows what goes.
+func WithoutDeletedPrincipals() Option { return func(s *settings) { s.dropDeleted = true } }
 
 // realWait waits, or until the context ends.
 func realWait(ctx context.Context, d time.Duration) error {

@@ -100,10 +100,16 @@ func (c *clusters) validate(spec cloud.ClusterSpec) error {
 		p.Add("network", spec.Network(), "on EKS the subnets determine the network", "leave WithNetwork out")
 	}
 	for _, role := range []struct{ path, arn string }{{"clusterRole", spec.ClusterRole()}, {"nodeRole", spec.NodeRole()}} {
-		if a, err := policy.ParseARN(role.arn); role.arn != "" && (err != nil || a.Service != "iam" || !strings.HasPrefix(a.Resource, "role/") || a.AccountID != c.AccountID) {
-			p.Add(role.path, role.arn, "a role is named by its ARN, and is in the cluster's account", "use arn:PARTITION:iam::"+c.AccountID+":role/NAME")
+		switch a, err := policy.ParseARN(role.arn); {
+		case role.arn == "":
+		case err != nil || a.Service != "iam" || !strings.HasPrefix(a.Resource, "role/") || a.AccountID != c.AccountID:
+			p.Add(role.path, role.arn, "a role is named by its ARN, and is in the cluster's account", "use arn:"+string(c.Partition)+":iam::"+c.AccountID+":role/NAME")
+		case a.Partition != c.Partition:
+			p.Add(role.path, role.arn, fmt.Sprintf("the role is in partition %s, the cluster in %s", a.Partition, c.Partition), "use a role of the same partition")
 		}
 	}
+	c.validateMade(&p)
+	validateTags(&p, "labels", spec.Labels())
 	seen := map[string]bool{}
 	for i, g := range spec.NodeGroups() {
 		path := fmt.Sprintf("nodeGroups[%d]", i)
@@ -213,8 +219,9 @@ func (s clusterStep) apply(ctx context.Context, run *planewright.Run) error {
 		Name: aws.String(s.spec.Name()), RoleArn: aws.String(s.role), Tags: tags,
 		ResourcesVpcConfig: &types.VpcConfigRequest{SubnetIds: s.spec.Subnets(), EndpointPrivateAccess: aws.Bool(true), EndpointPublicAccess: aws.Bool(!s.spec.PrivateEndpoint())},
 		// The SDK's default leaves access entries out of use.
-		AccessConfig:       &types.CreateAccessConfigRequest{AuthenticationMode: types.AuthenticationModeApiAndConfigMap, BootstrapClusterCreatorAdminPermissions: aws.Bool(true)},
-		ClientRequestToken: token(s.AccountID, s.Region, s.spec.Name(), s.role, strings.Join(s.spec.Subnets(), ",")),
+		AccessConfig: &types.CreateAccessConfigRequest{AuthenticationMode: types.AuthenticationModeApiAndConfigMap, BootstrapClusterCreatorAdminPermissions: aws.Bool(true)},
+		// The same request, and no other, has the same token.
+		ClientRequestToken: token(s.AccountID, s.Region, s.spec.Name(), s.role, strings.Join(s.spec.Subnets(), ","), s.spec.Version(), fmt.Sprint(s.spec.PrivateEndpoint(), s.spec.DeletionProtection(), tags)),
 	}
 	if v := s.spec.Version(); v != "" {
 		input.Version = aws.String(v)

@@ -30,7 +30,7 @@ func failure(operation string, object planewright.Object, err error) error {
 	}
 	e.Kind, e.Transient = kind(e.Code, status)
 	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, context.Canceled):
 		e.Kind, e.Transient = nil, false
 	case e.Code == "" && status == 0:
 		e.Kind, e.Transient = unreached(err)
@@ -79,8 +79,12 @@ func kind(code string, status int) (sentinel error, transient bool) {
 func unreached(err error) (sentinel error, transient bool) {
 	var network net.Error
 	var lost *net.OpError
-	if errors.As(err, &network) || errors.As(err, &lost) {
+	switch {
+	case errors.As(err, &lost), errors.As(err, &network) && !network.Timeout():
 		return planewright.ErrUnavailable, true
+	case errors.As(err, &network), errors.Is(err, context.DeadlineExceeded):
+		// The SDK's own time-out, or the caller's: then nobody tries again.
+		return planewright.ErrTimeout, true
 	}
 	if strings.Contains(err.Error(), "credentials") {
 		return planewright.ErrDenied, false
@@ -98,6 +102,8 @@ func hint(e *cloud.CallError) string {
 		return "allow " + e.Operation + " for the credentials in use"
 	case e.Code == "LimitExceeded" && strings.Contains(e.Message, "ACLSizePerRole"):
 		return "the trust policy is longer than the account allows"
+	case e.Code == "LimitExceeded" && strings.Contains(e.Message, "OpenIdConnectProvidersPerAccount"):
+		return "delete the OIDC providers of clusters that are gone, or ask for more in Service Quotas"
 	case errors.Is(e.Kind, planewright.ErrQuota):
 		return "ask for more in Service Quotas, or remove what is no longer needed"
 	}

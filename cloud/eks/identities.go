@@ -29,13 +29,19 @@ const (
 //	PREFIX/flyte-user/pod-identity/main   the associations of Pod Identity
 func (i *identities) Provision(prefix string, specs ...cloud.IdentitySpec) cloud.IdentityProvision {
 	p := provisioning{identities: i, prefix: prefix, providers: map[string]providerStep{}}
+	specs = slices.Clone(specs)
+	for n := range specs {
+		if specs[n].Owner == "" {
+			specs[n].Owner = stackOf(prefix)
+		}
+	}
 	if err := i.validate(specs); err != nil {
 		return cloud.IdentityProvision{Err: err}
 	}
 	for _, spec := range specs {
 		p.add(spec)
 	}
-	p.made.Probes = append(p.made.Probes, i.quotaProbe(prefix, len(specs)))
+	p.made.Probes = append(p.made.Probes, i.quotaProbe(prefix, specs))
 	return p.made
 }
 
@@ -53,13 +59,9 @@ func (i *identities) validate(specs []cloud.IdentitySpec) error {
 	if i.EKS == nil && i.mode != IRSA && i.mode != "" {
 		p.Add("account", i.AccountID, "the account has no client for EKS, which Pod Identity needs", "give eks.Config an EKS, or use eks.Open")
 	}
-	if !rolePath.MatchString(i.path) {
-		p.Add("path", i.path, "a path begins and ends with a slash", `use something like "/flyte/"`)
-	}
-	if arn, err := policy.ParseARN(i.boundary); i.boundary != "" && (err != nil || arn.Service != "iam" || !strings.HasPrefix(arn.Resource, "policy/")) {
-		p.Add("permissionsBoundary", i.boundary, "a permissions boundary is a managed policy, named by its ARN", "use arn:PARTITION:iam::ACCOUNT:policy/NAME")
-	}
+	i.validateMade(&p)
 	seen := map[string]bool{}
+	takers := map[string]string{}
 	for n, spec := range specs {
 		path := fmt.Sprintf("identities[%d]", n)
 		if !roleName.MatchString(spec.Name) {
@@ -73,13 +75,18 @@ func (i *identities) validate(specs []cloud.IdentitySpec) error {
 		if len(spec.Subjects) == 0 && spec.Trust.IsZero() {
 			p.Add(path+".subjects", "", "somebody has to be trusted", "name a ServiceAccount")
 		}
+		if !ownerName.MatchString(spec.Owner) {
+			p.Add(path+".owner", spec.Owner, "an owner is a tag's value: at most 256 letters, digits, spaces and any of _ . : / = + - @", "leave it out to use the stack's name")
+		}
 		i.validateSubjects(&p, path, spec)
+		i.validateTakers(&p, path, spec, takers)
+		i.validateTrust(&p, path, spec)
 		for m, arn := range spec.Policies {
-			if a, err := policy.ParseARN(arn); err != nil || a.Service != "iam" || !strings.HasPrefix(a.Resource, "policy/") {
-				p.Add(fmt.Sprintf("%s.policies[%d]", path, m), arn, "a managed policy is named by its ARN", "use arn:PARTITION:iam::ACCOUNT:policy/NAME")
-			} else if a.Partition != i.Partition {
-				p.Add(fmt.Sprintf("%s.policies[%d]", path, m), arn, fmt.Sprintf("the policy is in partition %s, the account in %s", a.Partition, i.Partition), "use a policy of the same partition")
+			at := fmt.Sprintf("%s.policies[%d]", path, m)
+			if arn == "" {
+				p.Add(at, "", "a managed policy is named by its ARN", "leave it out")
 			}
+			i.validatePolicy(&p, at, arn, "a managed policy is named by its ARN")
 		}
 		if len(spec.Buckets) > 0 {
 			if _, err := i.bucketPolicy(spec); err != nil {
@@ -101,6 +108,8 @@ func (i *identities) validateSubjects(p *planewright.Problems, path string, spec
 			p.Add(at+".cluster", s.Cluster.Name, fmt.Sprintf("the cluster is in partition %s, the role in %s, and nothing in one trusts anything in another", policy.PartitionOf(where.Location), i.Partition), "make a role in each partition")
 		case i.associates(spec) && where.ID != i.AccountID:
 			p.Add(at+".cluster", s.Cluster.Name, fmt.Sprintf("the cluster is in account %s, the role in %s, and Pod Identity gives roles of the cluster's account only", where.ID, i.AccountID), "use IRSA, or a role in the cluster's account")
+		case i.associates(spec) && where.Location != i.Region && accountOf(s.Cluster) == nil:
+			p.Add(at+".cluster", s.Cluster.Name, fmt.Sprintf("the cluster is in %s, and its account is not one that this package made, so no association can be made there", where.Location), "refer to the cluster by an account that eks.New or eks.Open made")
 		case i.mode == PodIdentity && s.Pattern:
 			p.Add(at, s.Namespace+"/"+s.ServiceAccount, "an association of Pod Identity names one ServiceAccount", "name the namespaces, or use the mode Hybrid")
 		}
@@ -111,6 +120,33 @@ func (i *identities) validateSubjects(p *planewright.Problems, path string, spec
 	}); trust.err == nil {
 		if err := trust.policy.Validate(); err != nil && !trust.policy.IsZero() {
 			p.Add(path+".subjects", "", err.Error(), "")
+		}
+	}
+}
+
+// validateTakers refuses two roles for one ServiceAccount by associations, of
+// which EKS keeps one: each install would turn it over to the other role.
+func (i *identities) validateTakers(p *planewright.Problems, path string, spec cloud.IdentitySpec, takers map[string]string) {
+	if !i.associates(spec) {
+		return
+	}
+	for n, s := range spec.Subjects {
+		key := clusterKey(s.Cluster) + " " + s.Namespace + "/" + s.ServiceAccount
+		if other, taken := takers[key]; taken && other != spec.Name {
+			p.Add(fmt.Sprintf("%s.subjects[%d]", path, n), s.Namespace+"/"+s.ServiceAccount, "by Pod Identity a ServiceAccount has one role, and it has "+other+" already", "name it in one identity, or use IRSA")
+		}
+		takers[key] = spec.Name
+	}
+}
+
+// validateTrust refuses further trust in what IAM does not take from this account.
+func (i *identities) validateTrust(p *planewright.Problems, path string, spec cloud.IdentitySpec) {
+	for _, provider := range spec.Trust.Providers() {
+		switch {
+		case provider.Partition() != i.Partition:
+			p.Add(path+".trust", provider.ARN(), fmt.Sprintf("the provider is in partition %s, the role in %s, and nothing in one trusts anything in another", provider.Partition(), i.Partition), "make a role in each partition")
+		case provider.AccountID() != i.AccountID:
+			p.Add(path+".trust", provider.ARN(), "a role trusts OIDC providers of its own account only, which is "+i.AccountID, "register the cluster's issuer in the role's account")
 		}
 	}
 }

@@ -20,6 +20,8 @@ type podIdentityStep struct {
 	id, role, owner string
 	needs           []string
 	cluster         cloud.ClusterRef
+	// region is the EKS of the cluster's region, which may be another one.
+	region EKS
 	// accounts are "namespace/name", sorted.
 	accounts []string
 }
@@ -31,17 +33,40 @@ func (p *provisioning) associate(spec cloud.IdentitySpec, role roleStep) []strin
 		return nil
 	}
 	var ids []string
-	for _, group := range byCluster(spec.Subjects) {
+	groups := byCluster(spec.Subjects)
+	for _, group := range groups {
+		name := idPart(group.cluster.Name)
+		if slices.ContainsFunc(groups, func(g clusterAccounts) bool {
+			return idPart(g.cluster.Name) == name && clusterKey(g.cluster) != clusterKey(group.cluster)
+		}) {
+			name += "." + idPart(group.cluster.Account.Location) // of the same name elsewhere
+		}
 		s := podIdentityStep{
-			account: p.account, id: p.prefix + "/" + idPart(spec.Name) + "/pod-identity/" + idPart(group.cluster.Name),
-			role: role.arn(), owner: spec.Owner, cluster: group.cluster, accounts: group.accounts,
+			account: p.account, id: p.prefix + "/" + idPart(spec.Name) + "/pod-identity/" + name,
+			role: role.arn(), owner: spec.Owner, cluster: group.cluster, region: p.eksOf(group.cluster), accounts: group.accounts,
 			needs: append([]string{role.id}, group.cluster.Needs...),
 		}
 		ids = append(ids, s.id)
 		p.made.Steps = append(p.made.Steps, s.step())
-		p.agentProbe(group.cluster)
+		p.agentProbe(p.prefix+"/preflight/pod-identity-agent/"+name, group.cluster, s.region)
 	}
 	return ids
+}
+
+// accountOf is the account that a cluster is in, nil if another package made it.
+func accountOf(cluster cloud.ClusterRef) *account {
+	if c, ok := cluster.Account.Clusters.(*clusters); ok {
+		return c.account
+	}
+	return nil
+}
+
+// eksOf is the EKS of a cluster's region: associations are made there.
+func (a *account) eksOf(cluster cloud.ClusterRef) EKS {
+	if at := accountOf(cluster); at != nil && at.EKS != nil {
+		return at.EKS
+	}
+	return a.EKS
 }
 
 type clusterAccounts struct {
@@ -65,8 +90,12 @@ func byCluster(subjects []cloud.Subject) []clusterAccounts {
 	return groups
 }
 
+// associationsKind is the kind of the associations of a role in a cluster. As
+// an object they are named by the role, and their namespace is REGION/CLUSTER.
+const associationsKind = "PodIdentityAssociations"
+
 func (s podIdentityStep) object() planewright.Object {
-	return planewright.Object{APIVersion: "eks", Kind: "PodIdentityAssociations", Namespace: s.cluster.Name, Name: s.role}
+	return planewright.Object{APIVersion: "eks", Kind: associationsKind, Namespace: s.cluster.Account.Location + "/" + s.cluster.Name, Name: s.role}
 }
 
 func (s podIdentityStep) step() planewright.Step {
@@ -86,14 +115,14 @@ type association struct {
 // for the role, which are no longer wanted.
 func (s podIdentityStep) live(ctx context.Context) (map[string]association, error) {
 	found := map[string]association{}
-	pages := eks.NewListPodIdentityAssociationsPaginator(s.EKS, &eks.ListPodIdentityAssociationsInput{ClusterName: aws.String(s.cluster.Name)})
+	pages := eks.NewListPodIdentityAssociationsPaginator(s.region, &eks.ListPodIdentityAssociationsInput{ClusterName: aws.String(s.cluster.Name)})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return nil, failure("eks:ListPodIdentityAssociations", clusterObject(s.cluster.Name), err)
 		}
 		for _, summary := range page.Associations {
-			one, err := s.EKS.DescribePodIdentityAssociation(ctx, &eks.DescribePodIdentityAssociationInput{ClusterName: aws.String(s.cluster.Name), AssociationId: summary.AssociationId})
+			one, err := s.region.DescribePodIdentityAssociation(ctx, &eks.DescribePodIdentityAssociationInput{ClusterName: aws.String(s.cluster.Name), AssociationId: summary.AssociationId})
 			if err = failure("eks:DescribePodIdentityAssociation", clusterObject(s.cluster.Name), err); is(err, planewright.ErrNotFound) {
 				continue
 			}
@@ -166,14 +195,14 @@ func (s podIdentityStep) apply(ctx context.Context, _ *planewright.Run) error {
 		a, there := live[account]
 		switch {
 		case !there:
-			_, err = s.EKS.CreatePodIdentityAssociation(ctx, &eks.CreatePodIdentityAssociationInput{
+			_, err = s.region.CreatePodIdentityAssociation(ctx, &eks.CreatePodIdentityAssociationInput{
 				ClusterName: aws.String(s.cluster.Name), Namespace: aws.String(namespace), ServiceAccount: aws.String(name), RoleArn: aws.String(s.role), Tags: s.ownTags(s.owner),
 			})
 			if err = failure("eks:CreatePodIdentityAssociation", clusterObject(s.cluster.Name), err); is(err, planewright.ErrAlreadyExists) {
 				return again{err}
 			}
 		case a.role != s.role:
-			_, err = s.EKS.UpdatePodIdentityAssociation(ctx, &eks.UpdatePodIdentityAssociationInput{ClusterName: aws.String(s.cluster.Name), AssociationId: aws.String(a.id), RoleArn: aws.String(s.role)})
+			_, err = s.region.UpdatePodIdentityAssociation(ctx, &eks.UpdatePodIdentityAssociationInput{ClusterName: aws.String(s.cluster.Name), AssociationId: aws.String(a.id), RoleArn: aws.String(s.role)})
 			err = failure("eks:UpdatePodIdentityAssociation", clusterObject(s.cluster.Name), err)
 		}
 		if err != nil {
@@ -191,7 +220,7 @@ func (s podIdentityStep) apply(ctx context.Context, _ *planewright.Run) error {
 }
 
 func (s podIdentityStep) delete(ctx context.Context, id string) error {
-	_, err := s.EKS.DeletePodIdentityAssociation(ctx, &eks.DeletePodIdentityAssociationInput{ClusterName: aws.String(s.cluster.Name), AssociationId: aws.String(id)})
+	_, err := s.region.DeletePodIdentityAssociation(ctx, &eks.DeletePodIdentityAssociationInput{ClusterName: aws.String(s.cluster.Name), AssociationId: aws.String(id)})
 	if err = failure("eks:DeletePodIdentityAssociation", clusterObject(s.cluster.Name), err); is(err, planewright.ErrNotFound) {
 		return nil
 	}
@@ -217,15 +246,14 @@ func (s podIdentityStep) undo(ctx context.Context, _ *planewright.Run) error {
 
 // agentProbe asks whether a cluster has the agent of Pod Identity. It may have
 // been installed otherwise than as an add-on, so its absence is a warning.
-func (p *provisioning) agentProbe(cluster cloud.ClusterRef) {
-	id := p.prefix + "/preflight/pod-identity-agent/" + idPart(cluster.Name)
+func (p *provisioning) agentProbe(id string, cluster cloud.ClusterRef, region EKS) {
 	if slices.ContainsFunc(p.made.Probes, func(have planewright.Probe) bool { return have.ID == id }) {
 		return
 	}
 	p.made.Probes = append(p.made.Probes, planewright.Probe{ID: id, Run: func(ctx context.Context, _ *planewright.Run) ([]planewright.Finding, error) {
 		object := clusterObject(cluster.Name)
 		finding := planewright.Finding{Severity: planewright.SeverityWarning, Code: CodePodIdentityAgent, Object: &object}
-		addon, err := p.EKS.DescribeAddon(ctx, &eks.DescribeAddonInput{ClusterName: aws.String(cluster.Name), AddonName: aws.String("eks-pod-identity-agent")})
+		addon, err := region.DescribeAddon(ctx, &eks.DescribeAddonInput{ClusterName: aws.String(cluster.Name), AddonName: aws.String("eks-pod-identity-agent")})
 		err = failure("eks:DescribeAddon", object, err)
 		switch {
 		case is(err, planewright.ErrNotFound) && len(cluster.Needs) > 0:

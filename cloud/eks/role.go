@@ -2,6 +2,7 @@ package eks
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -102,11 +103,15 @@ type rolePlan struct {
 	trust   policy.TrustPolicy
 	merged  policy.Merged
 	missing []string // policies to attach
+	// surplus is the policy that was made for the role's buckets, if it has none any more.
+	surplus string
 	tags    map[string]string
 	// stale are tags of ours that no longer say anything.
 	stale []string
 	// limit is how long the trust policy may be, asked only if it changes.
 	limit int
+	// deleted says that the trust policy names who no longer exists, nil if all do.
+	deleted *policy.DeletedPrincipalError
 }
 
 func (s roleStep) plan(run *planewright.Run, live *liveRole) (rolePlan, error) {
@@ -119,13 +124,18 @@ func (s roleStep) plan(run *planewright.Run, live *liveRole) (rolePlan, error) {
 	if live != nil {
 		before, tags = live.trust, live.tags
 	}
-	if p.merged, err = before.MergeTrust(p.trust, s.ours(tags)); err != nil {
+	p.merged, err = before.MergeTrust(p.trust, s.ours(tags)...)
+	if err != nil && !errors.As(err, &p.deleted) {
 		return p, err
 	}
 	for _, arn := range s.attached {
 		if live == nil || !slices.Contains(live.attached, arn) {
 			p.missing = append(p.missing, arn)
 		}
+	}
+	made := policyStep{account: s.account, name: s.name}.arn()
+	if live != nil && tags[OwnerTag] == s.owner && tags[AdoptedTag] == "" && slices.Contains(live.attached, made) && !slices.Contains(s.attached, made) {
+		p.surplus = made
 	}
 	wanted := s.ownTags(s.owner)
 	maps.Copy(wanted, trustTags(marks(before, tags, p.trust)))
@@ -143,10 +153,15 @@ func (s roleStep) plan(run *planewright.Run, live *liveRole) (rolePlan, error) {
 	return p, nil
 }
 
-// ours says which statements of the live trust policy are ours alone.
-func (s roleStep) ours(tags map[string]string) policy.MergeOption {
+// ours says which statements of the live trust policy are ours alone, and what
+// may be done to those of others.
+func (s roleStep) ours(tags map[string]string) []policy.MergeOption {
 	marks := trustMarks(tags)
-	return policy.Replacing(func(providerARN string) bool { return marks[trustMark(providerARN)] })
+	options := []policy.MergeOption{policy.Replacing(func(providerARN string) bool { return marks[trustMark(providerARN)] })}
+	if s.dropDeleted {
+		options = append(options, policy.DroppingDeletedPrincipals())
+	}
+	return options
 }
 
 // marks are those of the providers whose statements are, or will be, ours
@@ -172,7 +187,9 @@ func (s roleStep) check(ctx context.Context, run *planewright.Run) (planewright.
 		return planewright.Change{}, err
 	}
 	if p.merged.Changed {
-		p.limit = s.limit(ctx)
+		if p.limit, err = s.limit(ctx); err != nil {
+			return planewright.Change{}, err
+		}
 	}
 	change := planewright.Change{Diff: p.merged.Diff, Fingerprint: "absent"}
 	if live != nil {
@@ -184,6 +201,9 @@ func (s roleStep) check(ctx context.Context, run *planewright.Run) (planewright.
 	}
 	for _, arn := range p.missing {
 		change.Diff = append(change.Diff, planewright.FieldDiff{Path: "attachedPolicies", After: arn})
+	}
+	if p.surplus != "" {
+		change.Diff = append(change.Diff, planewright.FieldDiff{Path: "attachedPolicies", Before: p.surplus})
 	}
 	for _, key := range slices.Sorted(maps.Keys(p.tags)) {
 		change.Diff = append(change.Diff, planewright.FieldDiff{Path: "tags[" + key + "]", Before: live.tag(key), After: p.tags[key]})
@@ -234,9 +254,9 @@ func (s roleStep) blocked(live *liveRole, p rolePlan) string {
 		case live.tags[OwnerTag] != s.owner && !s.adopt:
 			return stranger("role "+s.arn(), live.tags)
 		}
-		if deleted := live.trust.DeletedPrincipals(); len(deleted) > 0 && p.merged.Changed {
-			return fmt.Sprintf("statement %d of the trust policy names %s, a principal that was deleted; IAM takes no document that names it. Take it out of the statement, or make its principal again", deleted[0].Statement, deleted[0].ID)
-		}
+	}
+	if p.deleted != nil {
+		return p.deleted.Error() + "; eks.WithoutDeletedPrincipals takes it out"
 	}
 	if p.merged.Changed {
 		if err := p.merged.Document.CheckLength("trust policy of role "+s.name, p.limit); err != nil {
@@ -279,6 +299,9 @@ func (s roleStep) apply(ctx context.Context, run *planewright.Run) error {
 	if err != nil {
 		return err
 	}
+	if p.deleted != nil {
+		return p.deleted
+	}
 	if live == nil {
 		if err := s.create(ctx, run, p); err != nil {
 			return err
@@ -291,6 +314,9 @@ func (s roleStep) apply(ctx context.Context, run *planewright.Run) error {
 		if err != nil {
 			return failure("iam:AttachRolePolicy", s.object(), err)
 		}
+	}
+	if p.surplus != "" {
+		return s.detach(ctx, p.surplus)
 	}
 	return nil
 }

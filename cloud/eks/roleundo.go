@@ -48,7 +48,7 @@ func (s roleStep) remove(ctx context.Context, run *planewright.Run, live *liveRo
 // release takes our statements, attachments and tags from a role of somebody else's.
 func (s roleStep) release(ctx context.Context, run *planewright.Run, live *liveRole) error {
 	nobody := policy.NewTrustPolicy()
-	merged, err := live.trust.MergeTrust(nobody, s.ours(live.tags))
+	merged, err := live.trust.MergeTrust(nobody, s.ours(live.tags)...)
 	if err != nil {
 		return err
 	}

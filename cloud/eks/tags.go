@@ -26,7 +26,10 @@ const (
 	trustTag = "planewright.dev/trusts"
 )
 
-// maxTagValue is the longest value of a tag, maxTags how many a role has.
+// ownTagPrefix begins all of them.
+const ownTagPrefix = "planewright.dev/"
+
+// maxTagValue is the longest value of a tag.
 const maxTagValue = 256
 
 // tagMap reads tags.

@@ -39,7 +39,7 @@ func (e *ConcurrentTrustError) Is(target error) bool { return target == planewri
 const trustAttempts = 5
 
 // writeTrust merges the policy into the role's and sees that it stays.
-func (s roleStep) writeTrust(ctx context.Context, run *planewright.Run, trust policy.TrustPolicy, ours policy.MergeOption) error {
+func (s roleStep) writeTrust(ctx context.Context, run *planewright.Run, trust policy.TrustPolicy, ours []policy.MergeOption) error {
 	var wanted, found policy.Document
 	for attempt := range trustAttempts {
 		if attempt > 0 {
@@ -52,7 +52,7 @@ func (s roleStep) writeTrust(ctx context.Context, run *planewright.Run, trust po
 		if err != nil {
 			return err
 		}
-		merged, err := before.MergeTrust(trust, ours)
+		merged, err := before.MergeTrust(trust, ours...)
 		if err != nil {
 			return err
 		}
@@ -105,7 +105,7 @@ func (s roleStep) readTrust(ctx context.Context) (policy.Document, error) {
 
 // stays waits until the trust policy is what was written, or what others have
 // made of it since: ours in it, and what others had in it before.
-func (s roleStep) stays(ctx context.Context, run *planewright.Run, before, wanted policy.Document, trust policy.TrustPolicy, ours policy.MergeOption) (policy.Document, bool, error) {
+func (s roleStep) stays(ctx context.Context, run *planewright.Run, before, wanted policy.Document, trust policy.TrustPolicy, ours []policy.MergeOption) (policy.Document, bool, error) {
 	var found policy.Document
 	err := s.settled(ctx, run, "the trust policy", func(ctx context.Context) (bool, error) {
 		var err error
@@ -118,7 +118,7 @@ func (s roleStep) stays(ctx context.Context, run *planewright.Run, before, wante
 		if found.Equal(before) {
 			return false, nil // a replica that has not heard of it
 		}
-		merged, err := found.MergeTrust(trust, ours)
+		merged, err := found.MergeTrust(trust, ours...)
 		if err != nil || merged.Changed {
 			return false, errors.Join(err, errOverwritten)
 		}
@@ -153,17 +153,21 @@ func (s roleStep) untilPrincipalsAreSeen(ctx context.Context, run *planewright.R
 	}
 }
 
-// limit is how long a trust policy may be in this account.
-func (s roleStep) limit(ctx context.Context) int {
+// limit is how long a trust policy may be in this account: the usual length
+// where that may not be asked. Any other failure is no answer.
+func (s roleStep) limit(ctx context.Context) (int, error) {
 	if s.trustLimit > 0 {
-		return s.trustLimit
+		return s.trustLimit, nil
 	}
 	summary, err := s.IAM.GetAccountSummary(ctx, &iam.GetAccountSummaryInput{})
+	if err = failure("iam:GetAccountSummary", planewright.Object{}, err); quotasUnknown(err) {
+		return policy.DefaultTrustPolicyLimit, nil
+	}
 	if err != nil {
-		return policy.DefaultTrustPolicyLimit
+		return 0, err
 	}
 	if limit := summary.SummaryMap["AssumeRolePolicySizeQuota"]; limit > 0 {
-		return int(limit)
+		return int(limit), nil
 	}
-	return policy.DefaultTrustPolicyLimit
+	return policy.DefaultTrustPolicyLimit, nil
 }

@@ -33,9 +33,15 @@ const (
 	// InvalidPrincipal is 400 with the code MalformedPolicyDocument, as IAM
 	// answers while it does not know a principal yet.
 	InvalidPrincipal Fault = "invalid-principal"
+	// Malformed is 400 with the code MalformedPolicyDocument, for a document
+	// that is wrong and stays so.
+	Malformed Fault = "malformed-policy"
 	// RoleUnknown is 400 with the code InvalidParameterException, as EKS
 	// answers while it cannot assume a role yet.
 	RoleUnknown Fault = "role-unknown"
+	// NotSeen is 404 with the code ResourceNotFoundException, as EKS may answer
+	// right after something was made.
+	NotSeen Fault = "not-seen"
 	// Reset breaks the connection.
 	Reset Fault = "reset"
 	// Block gives no answer until the call's context ends.
@@ -202,6 +208,10 @@ func (f *Fake) meet(ctx context.Context, c call, fault Fault) error {
 		return answer(http.StatusConflict, "ConcurrentModification", "The request was rejected because multiple requests to change this object were submitted simultaneously.")
 	case InvalidPrincipal:
 		return answer(http.StatusBadRequest, "MalformedPolicyDocument", `Invalid principal in policy: "AWS":"arn:aws:iam::`+f.account+`:role/new"`)
+	case Malformed:
+		return answer(http.StatusBadRequest, "MalformedPolicyDocument", "Syntax errors in policy.")
+	case NotSeen:
+		return answer(http.StatusNotFound, "ResourceNotFoundException", "No cluster found for name: "+c.object+".")
 	case RoleUnknown:
 		return answer(http.StatusBadRequest, "InvalidParameterException", "Role with arn: arn:aws:iam::"+f.account+":role/new could not be assumed because it does not exist or the trusted entity is not correct")
 	case Reset:
