@@ -31,12 +31,12 @@ type auditEvent struct {
 }
 
 // persists reports whether the call was one that stores something: not a dry
-// run, not an access review, which is created only to be answered, and not a
-// port-forward, which is a connection.
+// run, not a review of access or of a token, which is created only to be
+// answered, and not a port-forward, which is a connection.
 func (e auditEvent) persists() bool {
 	switch e.Verb {
 	case "create", "update", "patch", "delete", "deletecollection":
-		return !strings.Contains(e.RequestURI, "dryRun=All") && e.ObjectRef.Resource != "selfsubjectaccessreviews" && e.ObjectRef.Subresource != "portforward"
+		return !strings.Contains(e.RequestURI, "dryRun=All") && e.ObjectRef.Resource != "selfsubjectaccessreviews" && e.ObjectRef.Resource != "tokenreviews" && e.ObjectRef.Subresource != "portforward"
 	}
 	return false
 }

@@ -19,6 +19,9 @@ const (
 	killedCluster   = "killed"
 )
 
+// planesClusters are a control plane's cluster and two data planes'.
+func planesClusters() []string { return []string{"control", "dp-1", "dp-2"} }
+
 // world is what all tests share: started once, as starting takes seconds.
 var world struct {
 	stack *kubestack.Stack
@@ -55,7 +58,7 @@ func start() error {
 	if err := os.WriteFile(policy, []byte(auditPolicy), 0o600); err != nil {
 		return err
 	}
-	clusters := kubestack.Named(contractCluster, singleCluster, killedCluster)
+	clusters := kubestack.Named(append([]string{contractCluster, singleCluster, killedCluster}, planesClusters()...)...)
 	for i, c := range clusters {
 		clusters[i].APIServerFlags = []string{"--audit-policy-file=" + policy, "--audit-log-path=" + auditLog(c.Name)}
 	}
@@ -65,7 +68,7 @@ func start() error {
 	}
 	world.bin, world.stack = bin, stack
 	// The examples are of the library's module, as a user would build them.
-	build := exec.CommandContext(ctx, "go", "build", "-o", world.dir, "./examples/singlecluster")
+	build := exec.CommandContext(ctx, "go", "build", "-o", world.dir, "./examples/singlecluster", "./examples/multicluster")
 	build.Dir = ".."
 	if out, err := build.CombinedOutput(); err != nil {
 		_ = stack.Stop()

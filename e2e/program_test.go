@@ -34,9 +34,9 @@ func chartSources(t *testing.T) []chartSource {
 	return append(sources, chartSource{"published charts", []string{"-charts", folder}})
 }
 
-// example prepares a run of an example on a cluster.
+// example prepares a run of an example on a cluster, or on several, separated by commas.
 func example(ctx context.Context, name, cluster string, args ...string) *exec.Cmd {
-	args = append([]string{"-kubeconfig", world.stack.Kubeconfig(cluster), "-contexts", cluster}, args...)
+	args = append([]string{"-kubeconfig", world.stack.KubeconfigAll(), "-contexts", cluster}, args...)
 	cmd := exec.CommandContext(ctx, filepath.Join(world.dir, name), args...)
 	cmd.Env = append(os.Environ(), "FLYTE_DB=correct-horse-battery")
 	return cmd

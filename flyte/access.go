@@ -26,6 +26,8 @@ type accessStep struct {
 	plane Dataplane
 	// where is the cluster in its cloud, zero if that is not known.
 	where cloud.ClusterRef
+	// dialer opens connections to the API server for a verification; nil opens none.
+	dialer cloud.Dialer
 	// endpoint is known as soon as the cluster is there, credentials once the token is.
 	endpoint    planewright.Output[string]
 	credentials planewright.Output[clusterCredentials]

@@ -63,7 +63,11 @@ func (s accessStep) verify(ctx context.Context, run *planewright.Run) ([]planewr
 			Cause: fmt.Sprintf("data plane %s no longer takes the token for one of %s", s.plane.name, want),
 			Fix:   "raise its token generation by Dataplane.WithTokenGeneration, and install"}}, nil
 	}
-	return nil, nil
+	endpoint, err := s.endpoint.Get(run)
+	if err != nil {
+		return nil, err
+	}
+	return s.verifyEndpoint(ctx, endpoint, credentials.ca), nil
 }
 
 // withoutToken is an error's text that cannot hold the token.

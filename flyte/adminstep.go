@@ -90,7 +90,12 @@ func (f fleet) adminSteps(release string) []planewright.Step {
 		needs = append(needs, step.ID)
 	}
 	if len(f.Deployment.labels.bindings) > 0 {
-		steps = append(steps, labelsStep{base}.step(needs))
+		step := labelsStep{base}.step(needs)
+		steps = append(steps, step)
+		needs = append(needs, step.ID)
+	}
+	if len(f.dataplanes) > 0 {
+		steps = append(steps, placementStep{base}.step(needs))
 	}
 	return steps
 }

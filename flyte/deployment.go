@@ -35,6 +35,7 @@ type Deployment struct {
 	control    ControlPlane
 	dataplanes []Dataplane
 	labels     LabelMap
+	canary     Canary
 
 	domains   []string
 	projects  []Project

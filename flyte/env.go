@@ -3,6 +3,7 @@ package flyte
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/cloud"
@@ -20,6 +21,7 @@ type Env struct {
 	dialer    cloud.Dialer
 	admin     AdminDialer
 	noAdmin   bool
+	clock     func() time.Time
 }
 
 // NewEnv makes an Env of clusters. They are found by their names; the order means nothing.
@@ -90,6 +92,20 @@ func (e Env) WithAdmin(dial AdminDialer) Env {
 func (e Env) WithoutAdmin() Env {
 	e.admin, e.noAdmin = nil, true
 	return e
+}
+
+// WithClock sets what tells the time, by which certificates are judged. By
+// default it is [time.Now].
+func (e Env) WithClock(now func() time.Time) Env {
+	e.clock = now
+	return e
+}
+
+func (e Env) time() func() time.Time {
+	if e.clock == nil {
+		return time.Now
+	}
+	return e.clock
 }
 
 // cluster returns the cluster of the given name.

@@ -53,6 +53,12 @@ const (
 	CodeTooFewNodes = "too-few-nodes"
 	// CodeWeights: a label's weights do not quite add up.
 	CodeWeights = "weights"
+	// CodePlacement: where executions run.
+	CodePlacement = "placement"
+	// CodeNamespaces: a cluster lacks projects' namespaces.
+	CodeNamespaces = "namespaces-missing"
+	// CodeCertificate: a certificate has ended, or is about to.
+	CodeCertificate = "certificate"
 	// CodeRunning: executions would lose what ends them.
 	CodeRunning = "executions-running"
 	// CodeNoCatalog: data planes run without a cache.

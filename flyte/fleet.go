@@ -90,7 +90,7 @@ func (f *fleet) bind() {
 func (f fleet) access(i int) accessStep {
 	id := f.planes[i].step("access")
 	return accessStep{
-		binding: f.planes[i], plane: f.dataplanes[i], where: f.env.clouds[f.dataplanes[i].cluster],
+		binding: f.planes[i], plane: f.dataplanes[i], where: f.env.clouds[f.dataplanes[i].cluster], dialer: f.env.dialer,
 		endpoint:    f.control.endpoints[f.dataplanes[i].name],
 		credentials: planewright.NewOutput[clusterCredentials](id, "credentials"),
 	}
@@ -120,6 +120,7 @@ func (f fleet) steps() []planewright.Step {
 		credentials.planes = append(credentials.planes, access)
 	}
 	release := f.releaseSteps(f.control, namespace.ID, f.identities.needs[""])
+	f.verifyAlso(&release[len(release)-1])
 	if len(f.planes) > 0 {
 		step := credentials.step(needs)
 		steps = append(steps, step)
@@ -128,6 +129,20 @@ func (f fleet) steps() []planewright.Step {
 	}
 	steps = append(steps, release...)
 	return append(steps, f.adminSteps(release[len(release)-1].ID)...)
+}
+
+// verifyAlso has the verification of the control plane's release look at what
+// it does in the other clusters.
+func (f fleet) verifyAlso(release *planewright.Step) {
+	verify := release.Verify
+	release.Verify = func(ctx context.Context, run *planewright.Run) ([]planewright.Finding, error) {
+		findings, err := verify(ctx, run)
+		if err != nil {
+			return nil, err
+		}
+		namespaces, err := f.verifyNamespaces(ctx)
+		return append(findings, namespaces...), err
+	}
 }
 
 func (f fleet) catalogAddress() planewright.Output[string] {

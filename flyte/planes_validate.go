@@ -35,6 +35,7 @@ func (d Deployment) validatePlanes(p *planewright.Problems) {
 	d.validatePartition(p, "controlplane.identity", d.control.identity)
 	d.validateDataplanes(p)
 	d.validateLabels(p)
+	d.validateCanary(p)
 	if _, inCluster := d.database.password.InCluster(); inCluster && d.database.rootCA != "" {
 		p.Add("database.rootCA", "", "the chart flyte-core mounts one Secret for the database, and the password's is not the deployment's own", "give the password's text by another source, or put the authority into an image")
 	}

@@ -3,6 +3,7 @@ package flyte
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/cloud"
@@ -118,6 +119,8 @@ type binding struct {
 	keys    secretKeys
 	// holdsLock marks the release whose namespace holds the lock.
 	holdsLock bool
+	// now tells the time.
+	now func() time.Time
 	// identities is what makes the deployment's identities.
 	identities cloud.IdentityProvision
 	// databaseRevision and storageRevision are given by the Secrets' steps.
@@ -140,7 +143,7 @@ func newBinding(d Deployment, env Env) binding {
 }
 
 func bind(d Deployment, env Env, prefix string, recipe recipe, keys secretKeys) binding {
-	b := binding{Deployment: d, recipe: recipe, prefix: prefix, charts: env.charts, keys: keys, holdsLock: true}
+	b := binding{Deployment: d, recipe: recipe, prefix: prefix, charts: env.charts, keys: keys, holdsLock: true, now: env.time()}
 	b.cluster, _ = env.cluster(d.cluster)
 	b.facts, _ = d.version.Chart(recipe.chart())
 	b.databaseRevision = planewright.NewOutput[string](b.step("database-secret"), "revision")

@@ -52,7 +52,18 @@ func (s releaseStep) verify(ctx context.Context, run *planewright.Run) ([]planew
 	running, health := s.health(ctx, services[doorHTTP])
 	findings = append(findings, health...)
 	webhook, err := s.verifyWebhook(ctx, services[doorWebhook], running)
-	return append(findings, webhook...), err
+	if err != nil {
+		return nil, err
+	}
+	findings = append(findings, webhook...)
+	if s.recipe.webhook() == podWebhook {
+		certificate, err := s.verifyWebhookCertificate(ctx)
+		if err != nil {
+			return nil, err
+		}
+		findings = append(findings, certificate...)
+	}
+	return findings, nil
 }
 
 // verifyWorkloads looks at each workload of the release.
