@@ -2,6 +2,8 @@ package flyte_test
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -44,7 +46,18 @@ func endState(t *testing.T, cluster kube.Cluster) map[string]map[string]any {
 			unstructured.RemoveNestedField(o.Object, "spec", "clusterIPs")
 			annotations := o.GetAnnotations()
 			delete(annotations, "deployment.kubernetes.io/revision")
+			delete(annotations, "kubernetes.io/service-account.uid")
 			o.SetAnnotations(annotations)
+			if o.Object["type"] == "kubernetes.io/service-account-token" || o.GetName() == "cluster-credentials" {
+				o.Object["data"] = keysIn(o.Object["data"]) // Tokens are new with every account.
+			}
+			ports, _, _ := unstructured.NestedSlice(o.Object, "spec", "ports")
+			for _, port := range ports {
+				delete(port.(map[string]any), "nodePort") //nolint:forcetypeassert // a port is a map
+			}
+			if len(ports) > 0 {
+				require.NoError(t, unstructured.SetNestedSlice(o.Object, ports, "spec", "ports"))
+			}
 			state[kube.RefOf(o).String()] = o.Object
 		}
 	}
@@ -54,6 +67,12 @@ func endState(t *testing.T, cluster kube.Cluster) map[string]map[string]any {
 		state["release "+r.Name] = map[string]any{"status": r.Status, "chart": r.ChartVersion, "owner": r.Owner, "objects": fmt.Sprint(r.Objects)}
 	}
 	return state
+}
+
+// keysIn are the keys of a map, sorted.
+func keysIn(value any) []string {
+	m, _ := value.(map[string]any)
+	return slices.Sorted(maps.Keys(m))
 }
 
 // step is one call of an install: the nth of its kind.
