@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -27,6 +28,9 @@ type Config struct {
 	AccountID, Region string
 	// Partition is that of the region, if it is empty.
 	Partition policy.Partition
+	// Caller is the ARN of the credentials in use, a user's or a role's
+	// session; only [ProvisionAccess] needs it. Open asks for it.
+	Caller string
 
 	IAM    IAM
 	EKS    EKS
@@ -52,7 +56,7 @@ func Open(ctx context.Context, configuration aws.Config, options ...Option) (clo
 		return cloud.Account{}, fmt.Errorf("sts:GetCallerIdentity: %w", err)
 	}
 	return New(Config{
-		AccountID: aws.ToString(who.Account), Region: configuration.Region, Partition: arn.Partition,
+		AccountID: aws.ToString(who.Account), Region: configuration.Region, Partition: arn.Partition, Caller: arn.String(),
 		IAM:    iam.NewFromConfig(configuration),
 		EKS:    eks.NewFromConfig(configuration),
 		S3:     s3.NewFromConfig(configuration),
@@ -116,6 +120,7 @@ type settings struct {
 	audience       string
 	trustLimit     int
 	dropDeleted    bool
+	admins         []string
 	wait           func(ctx context.Context, d time.Duration) error
 }
 
@@ -162,6 +167,12 @@ func WithTrustPolicyLimit(characters int) Option {
 // AIDA…) and takes no document that names one. By default such a role is
 // blocked, since what they were for is not known. A plan shows what goes.
 func WithoutDeletedPrincipals() Option { return func(s *settings) { s.dropDeleted = true } }
+
+// WithClusterAdministrators has every cluster that is made let these roles and
+// users administer it, see [ProvisionAccess]. By default nobody but who made it.
+func WithClusterAdministrators(principalARNs ...string) Option {
+	return func(s *settings) { s.admins = append(slices.Clip(s.admins), principalARNs...) }
+}
 
 // realWait waits, or until the context ends.
 func realWait(ctx context.Context, d time.Duration) error {

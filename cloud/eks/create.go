@@ -31,6 +31,7 @@ var (
 //	PREFIX/dp-3/node-role/role           the nodes' role, unless one is given
 //	PREFIX/dp-3/cluster                  the cluster
 //	PREFIX/dp-3/node-groups/default      the node group
+//	PREFIX/dp-3/access/deployer          for each of WithClusterAdministrators
 func (c *clusters) Provision(prefix string, spec cloud.ClusterSpec) cloud.ClusterProvision {
 	if err := c.validate(spec); err != nil {
 		return cloud.ClusterProvision{Err: err}
@@ -57,6 +58,11 @@ func (c *clusters) Provision(prefix string, spec cloud.ClusterSpec) cloud.Cluste
 		group := nodeGroupStep{account: c.account, id: base + "/node-groups/" + idPart(g.Name), cluster: spec, group: g.WithDefaults(cloud.AWS), role: nodeRole, owner: owner, needs: nodeNeeds}
 		made.Steps = append(made.Steps, group.step())
 	}
+	access, err := c.administrators(prefix, spec, cluster.id)
+	if err != nil {
+		return cloud.ClusterProvision{Err: err}
+	}
+	made.Steps = append(made.Steps, access...)
 	made.Cluster = cluster.output
 	return made
 }

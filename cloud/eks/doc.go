@@ -24,6 +24,11 @@
 // What is made carries the tag "planewright.dev/stack". What does not carry it
 // is never written without the opt-in of cloud.IdentitySpec's Adopt.
 //
+// # Access
+//
+// ProvisionAccess makes roles and users administrators of a cluster by access
+// entries; whoever makes a cluster is one.
+//
 // # Permissions
 //
 // Looking takes eks:DescribeCluster, iam:GetOpenIDConnectProvider,
@@ -33,5 +38,8 @@
 // iam:TagOpenIDConnectProvider, iam:CreatePolicy, iam:CreatePolicyVersion,
 // iam:ListPolicyVersions, iam:DeletePolicyVersion, iam:TagPolicy,
 // iam:CreateRole, iam:UpdateAssumeRolePolicy, iam:TagRole, iam:UntagRole,
-// iam:AttachRolePolicy, and iam:PutRolePermissionsBoundary where one is set.
+// iam:AttachRolePolicy, iam:DetachRolePolicy, and
+// iam:PutRolePermissionsBoundary where one is set. Access to clusters takes
+// eks:DescribeAccessEntry, eks:ListAssociatedAccessPolicies,
+// eks:CreateAccessEntry, eks:DeleteAccessEntry and eks:AssociateAccessPolicy.
 package eks

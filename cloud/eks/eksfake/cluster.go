@@ -38,6 +38,7 @@ type cluster struct {
 	groups                        map[string]*nodeGroup
 	associations                  map[string]*association
 	addons                        map[string]bool
+	entries                       map[string]*accessEntry // by their principal's ARN
 }
 
 type nodeGroup struct {
@@ -76,7 +77,7 @@ func (f *Fake) AddCluster(name string) {
 	defer f.mu.Unlock()
 	f.clusters[name] = &cluster{name: name, version: "1.33", status: types.ClusterStatusActive, mode: types.AuthenticationModeApiAndConfigMap,
 		subnets: []string{"subnet-0a", "subnet-0b"}, roleARN: policies.RoleARN(f.partition, f.account, "/", "eks-"+name),
-		groups: map[string]*nodeGroup{}, associations: map[string]*association{}, addons: map[string]bool{}}
+		groups: map[string]*nodeGroup{}, associations: map[string]*association{}, addons: map[string]bool{}, entries: map[string]*accessEntry{}}
 }
 
 // ClusterState is what tests set of a cluster.
@@ -197,7 +198,7 @@ func (f *eksFake) CreateCluster(ctx context.Context, in *awseks.CreateClusterInp
 		c := &cluster{name: name, roleARN: aws.ToString(in.RoleArn), version: "1.33", status: types.ClusterStatusCreating, ready: time.Now().Add(f.pace),
 			subnets: slices.Clone(in.ResourcesVpcConfig.SubnetIds), private: !aws.ToBool(in.ResourcesVpcConfig.EndpointPublicAccess),
 			mode: types.AuthenticationModeConfigMap, tags: maps.Clone(in.Tags), token: aws.ToString(in.ClientRequestToken),
-			groups: map[string]*nodeGroup{}, associations: map[string]*association{}, addons: map[string]bool{}}
+			groups: map[string]*nodeGroup{}, associations: map[string]*association{}, addons: map[string]bool{}, entries: map[string]*accessEntry{}}
 		if in.Version != nil {
 			c.version = *in.Version
 		}
@@ -205,6 +206,9 @@ func (f *eksFake) CreateCluster(ctx context.Context, in *awseks.CreateClusterInp
 			c.mode = in.AccessConfig.AuthenticationMode
 		}
 		f.clusters[name] = c
+		if c.mode != types.AuthenticationModeConfigMap && in.AccessConfig != nil && aws.ToBool(in.AccessConfig.BootstrapClusterCreatorAdminPermissions) {
+			c.entries[f.caller()] = &accessEntry{created: time.Now(), policies: map[string]*types.AccessScope{f.adminPolicy(): {Type: types.AccessScopeTypeCluster}}}
+		}
 		return &awseks.CreateClusterOutput{Cluster: f.showCluster(c)}, nil
 	})
 }

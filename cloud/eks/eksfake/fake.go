@@ -61,7 +61,7 @@ func (f *Fake) Account(options ...eks.Option) cloud.Account {
 
 // Config returns what an account is made of, with the fake's clients.
 func (f *Fake) Config() eks.Config {
-	return eks.Config{AccountID: f.account, Region: f.region, Partition: f.partition, IAM: f.IAM(), EKS: f.EKS(), S3: f.S3(), KMS: f.KMS(), Signer: f}
+	return eks.Config{AccountID: f.account, Region: f.region, Partition: f.partition, Caller: f.caller(), IAM: f.IAM(), EKS: f.EKS(), S3: f.S3(), KMS: f.KMS(), Signer: f}
 }
 
 // SetQuota sets a quota by its name in GetAccountSummary, for example

@@ -61,7 +61,7 @@ func route(r *http.Request) (operation string, parameters map[string]any) {
 		}
 		return verb + "Cluster", parameters
 	}
-	kind := map[string]string{"node-groups": "Nodegroup", "pod-identity-associations": "PodIdentityAssociation", "addons": "Addon"}[parts[2]]
+	kind := map[string]string{"node-groups": "Nodegroup", "pod-identity-associations": "PodIdentityAssociation", "addons": "Addon", "access-entries": "AccessEntry"}[parts[2]]
 	parameters["clusterName"] = parts[1]
 	if len(parts) == 3 {
 		if r.Method == http.MethodGet {
@@ -69,7 +69,10 @@ func route(r *http.Request) (operation string, parameters map[string]any) {
 		}
 		return verb + kind, parameters
 	}
-	parameters[map[string]string{"Nodegroup": "nodegroupName", "PodIdentityAssociation": "associationId", "Addon": "addonName"}[kind]] = parts[3]
+	parameters[map[string]string{"Nodegroup": "nodegroupName", "PodIdentityAssociation": "associationId", "Addon": "addonName", "AccessEntry": "principalArn"}[kind]] = parts[3]
+	if len(parts) == 5 && parts[4] == "access-policies" {
+		return map[string]string{http.MethodGet: "ListAssociatedAccessPolicies", http.MethodPost: "AssociateAccessPolicy"}[r.Method], parameters
+	}
 	if r.Method == http.MethodPost {
 		verb = "Update"
 	}
