@@ -1,0 +1,229 @@
+package kubeflowtest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/planewright/planewright/kube"
+	"github.com/planewright/planewright/kube/kubefake"
+	"github.com/planewright/planewright/kubeflow"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic"
+)
+
+// The names of the clusters, and the host that the platform knows from the start.
+const (
+	Global   = "global"
+	Workload = "workload"
+	Host     = "kubeflow.acme.example"
+)
+
+// reaction is how long the simulation takes to notice a change.
+const reaction = 3 * time.Millisecond
+
+// World is a platform in memory. It is safe for concurrent use.
+type World struct {
+	// Fleet are the clusters, for faults and the call log.
+	Fleet *kubefake.Fleet
+
+	clients map[string]dynamic.Interface
+
+	mu       sync.Mutex
+	packages []Package
+	faults   map[string]Fault
+	timer    *time.Timer
+	closed   bool
+	// turn keeps one simulation running at a time.
+	turn sync.Mutex
+}
+
+// Option says what a world is like from the start.
+type Option func(*settings)
+
+type settings struct {
+	meshV1      bool
+	noMesh      bool
+	noPlatform  bool
+	packages    []Package
+	global      []runtime.Object
+	workload    []runtime.Object
+	without     []string
+	platformURL []string
+}
+
+// WithMeshV1 gives the workload cluster a service mesh of version 1 instead of version 2.
+func WithMeshV1() Option { return func(s *settings) { s.meshV1 = true } }
+
+// WithoutMesh leaves the service mesh out.
+func WithoutMesh() Option { return func(s *settings) { s.noMesh = true } }
+
+// WithPackages replaces the packages of the catalog, [Packages] by default.
+func WithPackages(packages ...Package) Option {
+	return func(s *settings) { s.packages = packages }
+}
+
+// WithAccessURLs replaces the platform's further access URLs, https://[Host] by default.
+func WithAccessURLs(urls ...string) Option {
+	return func(s *settings) { s.platformURL = append([]string{}, urls...) }
+}
+
+// WithGlobalObjects adds objects to the global cluster.
+func WithGlobalObjects(objects ...runtime.Object) Option {
+	return func(s *settings) { s.global = append(s.global, objects...) }
+}
+
+// WithWorkloadObjects adds objects to the workload cluster.
+func WithWorkloadObjects(objects ...runtime.Object) Option {
+	return func(s *settings) { s.workload = append(s.workload, objects...) }
+}
+
+// WithoutDefinition leaves out a definition that the workload cluster has by
+// default, and what is of its kind: "subscriptions.operators.coreos.com".
+func WithoutDefinition(name string) Option {
+	return func(s *settings) { s.without = append(s.without, name) }
+}
+
+// NewWorld makes a platform, with Alauda AI and KServe, LeaderWorkerSet, a
+// service mesh of version 2, the packages of [Packages], and the access URL https://[Host].
+func NewWorld(options ...Option) *World {
+	s := settings{packages: Packages(), platformURL: []string{"https://" + Host}}
+	for _, o := range options {
+		o(&s)
+	}
+	w := &World{Fleet: kubefake.NewFleet(Global, Workload), packages: s.packages, faults: map[string]Fault{}, clients: map[string]dynamic.Interface{}}
+	for _, name := range []string{Global, Workload} {
+		client, err := dynamic.NewForConfig(w.Fleet.Config(name))
+		if err != nil {
+			panic("kubeflowtest: " + err.Error())
+		}
+		w.clients[name] = client
+	}
+	w.Fleet.Configure(Global, kubefake.WithObjects(s.globalObjects()...))
+	w.Fleet.Configure(Workload, kubefake.WithObjects(s.workloadObjects()...))
+	w.Fleet.Configure(Workload, kubefake.WithLoadBalancers(5*time.Millisecond))
+	w.settle()
+	w.Fleet.OnCall(func(call kubefake.CallRecord) {
+		if call.Persisted {
+			w.kick(reaction)
+		}
+	})
+	w.simulate()
+	w.Fleet.ForgetCalls()
+	return w
+}
+
+// settle waits until the definitions are served.
+func (w *World) settle() {
+	for _, cluster := range []string{Global, Workload} {
+		for slices.ContainsFunc(w.Fleet.Objects(cluster), func(o *object) bool {
+			return o.GetKind() == "CustomResourceDefinition" && !hasCondition(o, "Established")
+		}) {
+			<-time.After(time.Millisecond)
+		}
+	}
+}
+
+// Env returns the clusters as stacks are installed on them. Every call makes
+// new handles: a new process, so to speak.
+func (w *World) Env() kubeflow.Env {
+	return kubeflow.NewEnv(w.Fleet.Cluster(Global), w.Fleet.Cluster(Workload))
+}
+
+// Cluster returns a handle on one of the clusters.
+func (w *World) Cluster(name string) kube.Cluster { return w.Fleet.Cluster(name) }
+
+// Release returns Kubeflow 26.03 with the pins that [Packages] offers.
+func (w *World) Release() kubeflow.Release { return Release() }
+
+// Release returns Kubeflow 26.03 with the pins that [Packages] offers.
+func Release() kubeflow.Release {
+	return kubeflow.Release2603().
+		WithPin(kubeflow.ComponentBase, "kfbase-operator.v26.3.0").
+		WithPin(kubeflow.ComponentPipelines, "kfp-operator.v26.3.1").
+		WithPin(kubeflow.ComponentModelRegistry, "model-registry-operator.v0.3.0")
+}
+
+// Close ends the simulation and the clusters.
+func (w *World) Close() {
+	w.mu.Lock()
+	w.closed = true
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+	w.mu.Unlock()
+	w.Fleet.Close()
+}
+
+// Break has something fail, in place of how it failed before. What it is that
+// fails is said by [Fault].
+func (w *World) Break(what string, fault Fault) {
+	w.mu.Lock()
+	w.faults[what] = fault
+	w.mu.Unlock()
+	w.kick(reaction)
+}
+
+// Mend takes back what Break said of something.
+func (w *World) Mend(what string) {
+	w.mu.Lock()
+	delete(w.faults, what)
+	w.mu.Unlock()
+	w.kick(reaction)
+}
+
+// Offer adds packages to the catalog. One with the name of a package that is
+// there takes its place.
+func (w *World) Offer(packages ...Package) {
+	w.mu.Lock()
+	w.packages = slices.Clone(w.packages)
+	for _, p := range packages {
+		if i := slices.IndexFunc(w.packages, func(have Package) bool { return have.Name == p.Name }); i >= 0 {
+			w.packages[i] = p
+		} else {
+			w.packages = append(w.packages, p)
+		}
+	}
+	w.mu.Unlock()
+	w.kick(reaction)
+}
+
+// kick has the simulation run soon.
+func (w *World) kick(after time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed || w.timer != nil {
+		return
+	}
+	w.timer = time.AfterFunc(after, func() {
+		w.mu.Lock()
+		w.timer = nil
+		closed := w.closed
+		w.mu.Unlock()
+		if !closed {
+			w.simulate()
+		}
+	})
+}
+
+// simulate has every controller look at everything once.
+func (w *World) simulate() {
+	w.turn.Lock()
+	defer w.turn.Unlock()
+	w.mu.Lock()
+	r := &round{world: w, packages: w.packages, faults: maps.Clone(w.faults)}
+	w.mu.Unlock()
+	r.run()
+	switch {
+	case r.err != nil:
+		w.kick(20 * time.Millisecond)
+	case r.wrote, r.waiting:
+		w.kick(reaction)
+	}
+}
+
+func (w *World) String() string {
+	return fmt.Sprintf("a platform of clusters %s and %s", Global, Workload)
+}
