@@ -269,15 +269,19 @@ func (a *account) untilRoleIsSeen(ctx context.Context, run *planewright.Run, cre
 const (
 	pollFirst = 5 * time.Second
 	pollMost  = 30 * time.Second
+	// unseenMost bounds how long something that was made may not be seen.
+	unseenMost = 2 * time.Minute
 )
 
 func (s clusterStep) await(ctx context.Context, run *planewright.Run) error {
-	pause, last := pollFirst, ""
+	pause, last, unseen := pollFirst, "", time.Duration(0)
 	for {
 		_, live, err := s.live(ctx)
 		switch {
-		case is(err, planewright.ErrNotFound): // not everywhere yet
-			live.StatusReason = "not seen yet"
+		case is(err, planewright.ErrNotFound) && unseen < unseenMost: // not everywhere yet
+			live.StatusReason, unseen = "not seen yet", unseen+pause
+		case transient(err):
+			live.StatusReason = "not answered for: " + err.Error()
 		case err != nil:
 			return err
 		case live.Status == cloud.ClusterReady && live.Issuer != "" && live.Endpoint != "":

@@ -113,6 +113,12 @@ func hint(e *cloud.CallError) string {
 // is reports whether an error is of a kind: one of planewright's sentinels.
 func is(err, sentinel error) bool { return errors.Is(err, sentinel) }
 
+// transient reports whether the same call may succeed later.
+func transient(err error) bool {
+	e, ok := errors.AsType[*cloud.CallError](err)
+	return ok && e.Transient
+}
+
 // codeOf is the code of a failure, empty if it has none.
 func codeOf(err error) string {
 	if e, ok := errors.AsType[*cloud.CallError](err); ok {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
@@ -107,12 +108,14 @@ func taintEffect(effect string) types.TaintEffect {
 
 // await stops on DEGRADED, on which the SDK's waiter goes on until its time is up.
 func (s nodeGroupStep) await(ctx context.Context, run *planewright.Run) error {
-	pause, last := pollFirst, ""
+	pause, last, unseen := pollFirst, "", time.Duration(0)
 	for {
 		_, live, err := s.live(ctx)
 		switch {
-		case is(err, planewright.ErrNotFound):
-			live.StatusReason = "not seen yet"
+		case is(err, planewright.ErrNotFound) && unseen < unseenMost:
+			live.StatusReason, unseen = "not seen yet", unseen+pause
+		case transient(err):
+			live.StatusReason = "not answered for: " + err.Error()
 		case err != nil:
 			return err
 		case live.Status == cloud.ClusterReady:

@@ -81,6 +81,20 @@ func TestClustersOverTheWire(t *testing.T) {
 	require.ErrorIs(t, err, planewright.ErrNotFound)
 }
 
+// The ARN of a principal is one part of a path, with its slashes escaped.
+func TestAccessOverTheWire(t *testing.T) {
+	t.Parallel()
+	w := overTheWire(t)
+	w.putDeployer(t)
+	_, err := planewright.Install(t.Context(), w.access(t, deployer))
+	require.NoError(t, err)
+	assert.True(t, w.aws.Administers("dp-1", deployer))
+	w.aws.ForgetCalls()
+	_, err = planewright.Install(t.Context(), w.access(t, deployer))
+	require.NoError(t, err)
+	assert.Empty(t, w.aws.Writes())
+}
+
 func TestErrorsOverTheWire(t *testing.T) {
 	t.Parallel()
 	for fault, want := range map[eksfake.Fault]error{
