@@ -73,7 +73,7 @@ func (s accessStep) step(needs []string) planewright.Step {
 			return s.deleteOwn(ctx, run, object.ref())
 		},
 		Render: func(context.Context, *planewright.Run) ([]planewright.File, error) {
-			return renderObjects("token", []*unstructured.Unstructured{object.desired})
+			return renderObjects(s.folder("access"), []*unstructured.Unstructured{object.desired})
 		},
 	}
 }

@@ -64,7 +64,7 @@ func (s catalogStep) step() planewright.Step {
 			return s.deleteOwn(ctx, run, object.ref())
 		},
 		Render: func(context.Context, *planewright.Run) ([]planewright.File, error) {
-			return renderObjects("catalog", []*unstructured.Unstructured{object.desired})
+			return renderObjects(s.folder("catalog"), []*unstructured.Unstructured{object.desired})
 		},
 	}
 }

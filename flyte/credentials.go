@@ -203,5 +203,5 @@ func (s credentialsStep) render(context.Context, *planewright.Run) ([]planewrigh
 	for _, p := range s.planes {
 		content[tokenKeyOf(p.plane.name)], content[caKeyOf(p.plane.name)] = nil, nil
 	}
-	return renderObjects("credentials", []*unstructured.Unstructured{s.desired(content, firstRevision, s.ownLabels())})
+	return renderObjects(s.folder("credentials"), []*unstructured.Unstructured{s.desired(content, firstRevision, s.ownLabels())})
 }

@@ -35,7 +35,7 @@ func drainFinding(ctx context.Context, cluster kube.Cluster) ([]planewright.Find
 		return nil, err
 	}
 	return []planewright.Finding{{Severity: planewright.SeverityError, Code: CodeRunning,
-		Cause: fmt.Sprintf("%d executions have not ended in cluster %s, and without flytepropeller nobody ends them", n, cluster.Name),
+		Cause: fmt.Sprintf("cluster %s has %s that flytepropeller has not ended, and without it nobody does", cluster.Name, counted(n, "execution")),
 		Fix:   "let no new ones start (WithoutNewExecutions of a data plane), and wait for these or abort them",
 	}}, nil
 }

@@ -270,7 +270,7 @@ func TestADataplaneWithExecutionsIsNotTakenOut(t *testing.T) {
 	before := w.writes()
 	_, err := shrunk.Install(t.Context(), w.env)
 	require.ErrorIs(t, err, planewright.ErrBlocked)
-	assert.ErrorContains(t, err, "1 executions have not ended in cluster two")
+	assert.ErrorContains(t, err, "cluster two has 1 execution that flytepropeller has not ended")
 	assert.Equal(t, before, w.writes())
 }
 
@@ -284,7 +284,7 @@ func TestTurningExecutionOffIsRefusedWhileWorkflowsAreThere(t *testing.T) {
 	moved := both.WithControlPlane(controlPlane()).WithLabelMap(flyte.NewLabelMap().WithLabel("cpu", flyte.Weight("dp-1", 1)).WithDefault("cpu"))
 	_, err := moved.Install(t.Context(), w.env)
 	require.ErrorIs(t, err, planewright.ErrBlocked)
-	assert.ErrorContains(t, err, "1 executions have not ended in cluster control")
+	assert.ErrorContains(t, err, "cluster control has 1 execution that flytepropeller has not ended")
 
 	w.run(t, "control", "f1a2b3c4d5", "terminated")
 	w.install(t, moved)

@@ -33,7 +33,7 @@ func (s labelsStep) step(needs []string) planewright.Step {
 	}
 	return planewright.Step{
 		ID:      s.id() + "/labels",
-		Title:   fmt.Sprintf("%d execution cluster labels in flyteadmin", len(objects)),
+		Title:   counted(len(objects), "execution cluster label") + " in flyteadmin",
 		Cluster: s.cluster.Name,
 		Needs:   needs,
 		Objects: objects,

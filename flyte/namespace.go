@@ -104,7 +104,7 @@ func (s namespaceStep) undo(ctx context.Context, run *planewright.Run) error {
 }
 
 func (s namespaceStep) render(context.Context, *planewright.Run) ([]planewright.File, error) {
-	return renderObjects("namespace", []*unstructured.Unstructured{s.desired()})
+	return renderObjects(s.folder("namespace"), []*unstructured.Unstructured{s.desired()})
 }
 
 func terminating(live *unstructured.Unstructured) bool {

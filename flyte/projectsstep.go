@@ -15,7 +15,7 @@ type projectsStep struct{ adminStep }
 func (s projectsStep) step(needs []string) planewright.Step {
 	return planewright.Step{
 		ID:      s.id() + "/projects",
-		Title:   fmt.Sprintf("%d projects in flyteadmin", len(s.projects)),
+		Title:   counted(len(s.projects), "project") + " in flyteadmin",
 		Cluster: s.cluster.Name,
 		Needs:   needs,
 		Check: func(ctx context.Context, run *planewright.Run) (planewright.Change, error) {

@@ -378,9 +378,9 @@ func (s releaseStep) render(ctx context.Context, _ *planewright.Run) ([]planewri
 	if err != nil {
 		return nil, fmt.Errorf("values cannot be written as YAML: %w", err)
 	}
-	files, err := renderObjects("release/manifests", objects)
+	files, err := renderObjects(s.folder("release/manifests"), objects)
 	if err != nil {
 		return nil, err
 	}
-	return append([]planewright.File{{Name: "release/values.yaml", Data: values}}, files...), nil
+	return append([]planewright.File{{Name: s.folder("release/values.yaml"), Data: values}}, files...), nil
 }

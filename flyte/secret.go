@@ -255,7 +255,7 @@ func (s secretStep) render(context.Context, *planewright.Run) ([]planewright.Fil
 	for _, key := range s.keys {
 		content[key] = nil
 	}
-	return renderObjects(s.id, []*unstructured.Unstructured{s.desired(content, firstRevision)})
+	return renderObjects(s.folder(s.id), []*unstructured.Unstructured{s.desired(content, firstRevision)})
 }
 
 // firstRevision is the revision of a Secret that has just been made.

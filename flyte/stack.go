@@ -3,6 +3,7 @@ package flyte
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/planewright/planewright"
@@ -152,6 +153,11 @@ func bind(d Deployment, env Env, prefix string, recipe recipe, keys secretKeys) 
 	return b
 }
 
+// folder is where a step's files are rendered: the end of its id.
+func (b binding) folder(name string) string {
+	return strings.TrimPrefix(b.step(name), b.Deployment.id()+"/")
+}
+
 // step is the id of one of the release's steps.
 func (b binding) step(name string) string { return b.prefix + "/" + name }
 
@@ -207,7 +213,10 @@ func (b binding) renderInputs(ctx context.Context) inputs {
 		in.catalog = renderedLater
 	}
 	for name := range b.endpoints {
-		in.endpoints[name] = renderedLater
+		in.endpoints[name] = "https://" + renderedLater
+		if plane, ok := b.dataplane(name); ok && plane.endpoint.url != "" {
+			in.endpoints[name] = plane.endpoint.url
+		}
 	}
 	return in
 }

@@ -29,7 +29,6 @@ import (
 	"github.com/planewright/planewright/kube"
 	"github.com/planewright/planewright/kube/kubefake"
 	"github.com/planewright/planewright/kube/live"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -59,7 +58,7 @@ func (d *demo) example() program.Example {
 		Name:     "multicluster",
 		About:    "installs Flyte on a control plane and two data planes",
 		Clusters: names(),
-		OnFakes:  []runtime.Object{webhook()},
+		OnFakes:  []runtime.Object{program.Webhook("flyte-pod-webhook")},
 		Fakes:    fakes,
 		Flags:    d.flags,
 		Prepare:  d.prepare,
@@ -216,13 +215,4 @@ func (d *demo) catalogOf() flyte.Catalog {
 		return flyte.InternalLoadBalancer()
 	}
 	return flyte.Catalog{}
-}
-
-// webhook is what Flyte registers when it has started, to hand secrets to tasks.
-func webhook() *unstructured.Unstructured {
-	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "admissionregistration.k8s.io/v1",
-		"kind":       "MutatingWebhookConfiguration",
-		"metadata":   map[string]any{"name": "flyte-pod-webhook"},
-	}}
 }

@@ -22,7 +22,6 @@ import (
 	"github.com/planewright/planewright/examples/internal/program"
 	"github.com/planewright/planewright/flyte"
 	"github.com/planewright/planewright/kube/live"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -40,7 +39,7 @@ func (d *demo) example() program.Example {
 		Name:     "singleaws",
 		About:    "installs Flyte in one EKS cluster, with its IAM roles",
 		Clusters: []string{"main"},
-		OnFakes:  []runtime.Object{webhook()},
+		OnFakes:  []runtime.Object{program.Webhook("flyte-backend-flyte-binary-webhook")},
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&d.cloud, "cloud", "fake", "the AWS account: `fake|aws`, one in memory or that of the AWS SDK's credentials")
 			set.StringVar(&d.cluster, "cluster", "main", "the `name` of the EKS cluster")
@@ -90,13 +89,4 @@ func (d *demo) deployment(password planewright.Secret) flyte.Deployment {
 		WithProjects(flyte.NewProject("team1")).
 		WithIdentity(flyte.NewIdentity("flyte-backend")).
 		WithUserIdentity(flyte.NewIdentity("flyte-user"))
-}
-
-// webhook is what Flyte registers when it has started, to hand secrets to tasks.
-func webhook() *unstructured.Unstructured {
-	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "admissionregistration.k8s.io/v1",
-		"kind":       "MutatingWebhookConfiguration",
-		"metadata":   map[string]any{"name": "flyte-backend-flyte-binary-webhook"},
-	}}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/examples/internal/program"
 	"github.com/planewright/planewright/flyte"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -21,7 +20,7 @@ func example() program.Example {
 		Name:     "singlecluster",
 		About:    "installs Flyte in one cluster",
 		Clusters: []string{"main"},
-		OnFakes:  []runtime.Object{webhook()},
+		OnFakes:  []runtime.Object{program.Webhook("flyte-backend-flyte-binary-webhook")},
 		Stack: func(world program.World) planewright.Stack {
 			env := flyte.NewEnv(world.Clusters...).WithCharts(world.Charts)
 			return deployment(world.Secret("FLYTE_DB")).On(env)
@@ -60,12 +59,3 @@ spec:
   hard:
     limits.cpu: "{{ projectQuotaCpu }}"
 `
-
-// webhook is what Flyte registers when it has started, to hand secrets to tasks.
-func webhook() *unstructured.Unstructured {
-	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "admissionregistration.k8s.io/v1",
-		"kind":       "MutatingWebhookConfiguration",
-		"metadata":   map[string]any{"name": "flyte-backend-flyte-binary-webhook"},
-	}}
-}

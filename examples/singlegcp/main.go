@@ -20,7 +20,6 @@ import (
 	"github.com/planewright/planewright/examples/internal/program"
 	"github.com/planewright/planewright/flyte"
 	"github.com/planewright/planewright/kube/live"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -38,7 +37,7 @@ func (d *demo) example() program.Example {
 		Name:     "singlegcp",
 		About:    "installs Flyte in one GKE cluster, with its service accounts",
 		Clusters: []string{"main"},
-		OnFakes:  []runtime.Object{webhook()},
+		OnFakes:  []runtime.Object{program.Webhook("flyte-backend-flyte-binary-webhook")},
 		Flags: func(set *flag.FlagSet) {
 			set.StringVar(&d.cloud, "cloud", "fake", "the Google Cloud project: `fake|gcp`, one in memory or that of the application default credentials")
 			set.StringVar(&d.project, "project", "acme-ml", "the `id` of the project")
@@ -88,13 +87,4 @@ func (d *demo) deployment(password planewright.Secret) flyte.Deployment {
 		WithProjects(flyte.NewProject("team1")).
 		WithIdentity(flyte.NewIdentity("flyte-backend")).
 		WithUserIdentity(flyte.NewIdentity("flyte-user"))
-}
-
-// webhook is what Flyte registers when it has started, to hand secrets to tasks.
-func webhook() *unstructured.Unstructured {
-	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "admissionregistration.k8s.io/v1",
-		"kind":       "MutatingWebhookConfiguration",
-		"metadata":   map[string]any{"name": "flyte-backend-flyte-binary-webhook"},
-	}}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/kube"
+	"sigs.k8s.io/yaml"
 )
 
 // maxText is how much of a value a diff shows.
@@ -101,7 +102,27 @@ func (d *differ) compareLists(path string, before, after []any) {
 	}
 }
 
+// compareYAML compares two texts by what they mean, if both are YAML maps, as
+// the configuration files in ConfigMaps are. It tells whether it found a difference.
+func (d *differ) compareYAML(path string, before, after any) bool {
+	b, bIsText := before.(string)
+	a, aIsText := after.(string)
+	if !bIsText || !aIsText || !strings.Contains(b, "\n") || !strings.Contains(a, "\n") {
+		return false
+	}
+	var bm, am map[string]any
+	if yaml.Unmarshal([]byte(b), &bm) != nil || yaml.Unmarshal([]byte(a), &am) != nil || len(bm) == 0 || len(am) == 0 {
+		return false
+	}
+	found := len(d.found)
+	d.compare(path, bm, am)
+	return len(d.found) > found
+}
+
 func (d *differ) add(path string, before, after any) {
+	if !d.secret(path) && d.compareYAML(path, before, after) {
+		return
+	}
 	f := planewright.FieldDiff{Path: path}
 	if d.secret(path) {
 		f.Secret = true

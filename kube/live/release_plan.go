@@ -58,7 +58,12 @@ func (l *look) plan(ctx context.Context) (kube.ReleasePlan, error) {
 		if err != nil {
 			return p, err
 		}
-		p.Diff = slices.Concat(l.chartDiff(), l.valuesDiff(), l.manifestDiff(&p), hooks, l.drift)
+		manifest := slices.Concat(l.manifestDiff(&p), hooks)
+		if len(manifest) == 0 {
+			// Only where they change nothing else are they worth telling.
+			manifest = l.valuesDiff()
+		}
+		p.Diff = slices.Concat(l.chartDiff(), manifest, l.drift)
 		if len(p.Diff) > 0 {
 			p.Action = planewright.ActionUpdate
 		}

@@ -34,6 +34,10 @@ type Example struct {
 	// Prepare is called before the run, to connect to a cloud, say, and may
 	// change the world. May be nil.
 	Prepare func(context.Context, World) (World, error)
+	// Before makes what is there already when the program begins. In memory
+	// it is installed first, without a word; on real clusters it is taken to
+	// be there. May be nil.
+	Before func(World) planewright.Stack
 	// Stack makes what is installed. It is called for each run.
 	Stack func(World) planewright.Stack
 }
@@ -121,6 +125,11 @@ func (e Example) run(ctx context.Context, f flags, s *screen) error {
 		}
 		if !world.Fakes {
 			fakes = nil
+		}
+	}
+	if e.Before != nil && fakes != nil && f.render == "" {
+		if _, err := planewright.Install(ctx, e.Before(world)); err != nil {
+			return fmt.Errorf("installing what is there before: %w", err)
 		}
 	}
 	stack := e.Stack(world)
