@@ -47,7 +47,7 @@ func (s bindingStep) wanted(ctx context.Context) (members []string, blocked stri
 		if pools[key] == "" {
 			cluster, err := subject.Cluster.Account.Clusters.Describe(ctx, subject.Cluster.Name)
 			needs := subject.Cluster.Needs
-			if len(needs) > 0 && (is(err, planewright.ErrNotFound) || err == nil && cluster.Status == cloud.ClusterCreating) {
+			if len(needs) > 0 && (is(err, planewright.ErrNotFound) || err == nil && (cluster.Status == cloud.ClusterCreating || cluster.Issuer == "")) {
 				return nil, "", &planewright.UnknownError{Step: needs[len(needs)-1], Output: "cluster"}
 			}
 			if err != nil {

@@ -58,9 +58,8 @@ func (p *project) describe(live *containerpb.Cluster) (cloud.Cluster, error) {
 	}
 	switch p.endpoint {
 	case DNSEndpoint:
-		if dns := live.GetControlPlaneEndpointsConfig().GetDnsEndpointConfig().GetEndpoint(); dns != "" {
-			c.Endpoint = "https://" + dns
-		}
+		dns := live.GetControlPlaneEndpointsConfig().GetDnsEndpointConfig()
+		c.Endpoint, c.PublicEndpoint = withScheme(dns.GetEndpoint()), dns.GetAllowExternalTraffic()
 	case PrivateEndpoint:
 		c.Endpoint, c.CA = withScheme(private), ca
 	case PublicEndpoint, "":
@@ -105,7 +104,7 @@ func (c *clusters) NodeGroups(ctx context.Context, name string) ([]cloud.NodeGro
 			Name: pool.GetName(), MachineType: pool.GetConfig().GetMachineType(),
 			Min: int(pool.GetAutoscaling().GetMinNodeCount()), Max: int(pool.GetAutoscaling().GetMaxNodeCount()), Desired: int(pool.GetInitialNodeCount()),
 			Status: poolStatus(pool.GetStatus()), StatusReason: pool.GetStatus().String(),
-			WorkloadIdentity: pool.GetConfig().GetWorkloadMetadataConfig().GetMode() == containerpb.WorkloadMetadataConfig_GKE_METADATA,
+			WorkloadIdentity: live.GetAutopilot().GetEnabled() || givesIdentity(pool),
 		})
 	}
 	slices.SortFunc(groups, func(a, b cloud.NodeGroupState) int { return strings.Compare(a.Name, b.Name) })

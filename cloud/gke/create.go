@@ -3,7 +3,9 @@ package gke
 import (
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +31,9 @@ var (
 )
 
 // Provision implements [cloud.Clusters]: one step, PREFIX/NAME/cluster, for the
-// cluster and its node pools, since GKE makes them in one operation.
+// cluster and its node pools, since GKE makes them in one operation. A cluster
+// of ours gets what it lacks: workload identity, on itself and on the node
+// pools of the spec (whose nodes GKE replaces for that), and missing pools.
 func (c *clusters) Provision(prefix string, spec cloud.ClusterSpec) cloud.ClusterProvision {
 	if err := c.validate(spec); err != nil {
 		return cloud.ClusterProvision{Err: err}
@@ -57,7 +61,11 @@ func (c *clusters) validate(spec cloud.ClusterSpec) error {
 	if spec.ClusterRole() != "" || spec.NodeRole() != "" {
 		p.Add("roles", spec.ClusterRole()+spec.NodeRole(), "roles of clusters and nodes are AWS's", "leave WithRoles out")
 	}
-	for key, value := range spec.Labels() {
+	for _, key := range slices.Sorted(maps.Keys(spec.Labels())) {
+		value := spec.Labels()[key]
+		if key == ownerLabel {
+			p.Add("labels["+key+"]", value, "this label says whose a cluster is", "choose another key")
+		}
 		if !labelPattern.MatchString(key) || strings.ToLower(value) != value || len(value) > 63 {
 			p.Add("labels["+key+"]", value, "a label of Google's has lower-case letters, digits, hyphens and underscores, at most 63", "rename it")
 		}
@@ -114,7 +122,8 @@ func (s clusterStep) check(ctx context.Context, run *planewright.Run) (planewrig
 	if err != nil {
 		return planewright.Change{}, err
 	}
-	change := planewright.Change{Action: planewright.ActionNone, Fingerprint: live.GetId() + " " + live.GetStatus().String()}
+	change := planewright.Change{Action: planewright.ActionNone, Fingerprint: live.GetId() + " " + string(cluster.Status)}
+	lacks := s.lacks(live)
 	switch {
 	case live.GetResourceLabels()[ownerLabel] != s.owner:
 		change.Action, change.Reason = planewright.ActionBlocked, fmt.Sprintf("the cluster %s exists, and its labels do not say that this stack made it; refer to it instead of making it, or choose another name", s.spec.Name())
@@ -122,15 +131,38 @@ func (s clusterStep) check(ctx context.Context, run *planewright.Run) (planewrig
 		change.Action, change.Reason = planewright.ActionBlocked, fmt.Sprintf("the cluster %s is %s; see to that, or delete it", s.spec.Name(), cluster.StatusReason)
 	case cluster.Status == cloud.ClusterCreating:
 		change.Pending = "the cluster is being created"
+	case lacks.blocked != "":
+		change.Action, change.Reason = planewright.ActionBlocked, lacks.blocked
 	default:
-		s.output.Set(run, cluster)
+		change.Pending, change.Findings = lacks.pending, lacks.findings
+		lacks.describe(&change, s.pool())
+		if change.Action == planewright.ActionNone {
+			s.output.Set(run, cluster)
+		}
 	}
+	for _, pool := range live.GetNodePools() {
+		change.Fingerprint += " " + pool.GetName() + "=" + pool.GetConfig().GetWorkloadMetadataConfig().GetMode().String()
+	}
+	change.Fingerprint += " " + cluster.Issuer
 	return change, nil
 }
 
 func (p *project) pool() string { return p.Project + ".svc.id.goog" }
 
 func (s clusterStep) apply(ctx context.Context, run *planewright.Run) error {
+	live, err := s.get(ctx, s.spec.Name())
+	switch {
+	case err == nil && live.GetResourceLabels()[ownerLabel] == s.owner:
+		return s.complete(ctx, run, live)
+	case err == nil:
+		return again{&cloud.CallError{Operation: "container.clusters.create", Object: clusterObject(s.spec.Name()), Message: "somebody else has made it", Kind: planewright.ErrAlreadyExists}}
+	case !is(err, planewright.ErrNotFound):
+		return err
+	}
+	return s.create(ctx, run)
+}
+
+func (s clusterStep) create(ctx context.Context, run *planewright.Run) error {
 	labels := s.spec.Labels()
 	if labels == nil {
 		labels = map[string]string{}
@@ -153,25 +185,9 @@ func (s clusterStep) apply(ctx context.Context, run *planewright.Run) error {
 	for _, g := range s.spec.NodeGroups() {
 		cluster.NodePools = append(cluster.NodePools, nodePool(g.WithDefaults(cloud.GCP)))
 	}
-	pause := pollFirst
-	for {
-		operation, err := s.Container.CreateCluster(ctx, &containerpb.CreateClusterRequest{Parent: s.parent(), Cluster: cluster})
-		err = failure("container.clusters.create", clusterObject(s.spec.Name()), err)
-		switch {
-		case err == nil:
-			return s.finish(ctx, run, operation)
-		case is(err, planewright.ErrAlreadyExists):
-			return again{err}
-		case codeOf(err) == "FAILED_PRECONDITION" && strings.Contains(err.Error(), "incompatible operation"):
-			run.Progress("GKE is busy with another operation")
-		default:
-			return err
-		}
-		if err := s.wait(ctx, pause); err != nil {
-			return err
-		}
-		pause = min(2*pause, pollMost)
-	}
+	return s.operate(ctx, run, containerpb.Operation_CREATE_CLUSTER, s.clusterName(s.spec.Name()), "container.clusters.create", func() (*containerpb.Operation, error) {
+		return s.Container.CreateCluster(ctx, &containerpb.CreateClusterRequest{Parent: s.parent(), Cluster: cluster})
+	})
 }
 
 func nodePool(g cloud.NodeGroup) *containerpb.NodePool {
@@ -194,52 +210,27 @@ func nodePool(g cloud.NodeGroup) *containerpb.NodePool {
 	return pool
 }
 
-// The pace of looking at what takes minutes.
-const (
-	pollFirst = 5 * time.Second
-	pollMost  = 30 * time.Second
-)
-
-// finish waits for an operation. One that is done may have failed.
-func (s clusterStep) finish(ctx context.Context, run *planewright.Run, operation *containerpb.Operation) error {
-	name := s.parent() + "/operations/" + operation.GetName()
-	for pause, told := pollFirst, ""; ; pause = min(2*pause, pollMost) {
-		if operation.GetStatus() == containerpb.Operation_DONE {
-			if e := operation.GetError(); e.GetCode() != 0 {
-				return fmt.Errorf("GKE has given up on cluster %s: %s: %w", s.spec.Name(), e.GetMessage(), planewright.ErrUnavailable)
-			}
-			return nil
-		}
-		if text := operation.GetStatus().String(); text != told {
-			run.Progress("operation %s: %s", operation.GetName(), text)
-			told = text
-		}
-		if err := s.wait(ctx, pause); err != nil {
-			return fmt.Errorf("operation %s is %s: %w", operation.GetName(), told, err)
-		}
-		next, err := s.Container.GetOperation(ctx, &containerpb.GetOperationRequest{Name: name})
-		if err != nil {
-			return failure("container.operations.get", clusterObject(s.spec.Name()), err)
-		}
-		operation = next
-	}
-}
-
 func (s clusterStep) await(ctx context.Context, run *planewright.Run) error {
 	for pause, last := pollFirst, ""; ; pause = min(2*pause, pollMost) {
 		live, err := s.get(ctx, s.spec.Name())
-		if err != nil {
-			return err
-		}
-		cluster, err := s.describe(live)
+		cluster, wrong := s.describe(live)
+		lacks := s.lacks(live)
 		switch {
+		case ambiguous(err) && ctx.Err() == nil:
+			cluster.StatusReason = "not answered for: " + err.Error()
 		case err != nil:
 			return err
-		case cluster.Status == cloud.ClusterReady:
+		case wrong != nil:
+			return wrong
+		case lacks.blocked != "":
+			return fmt.Errorf("%s: %w", lacks.blocked, planewright.ErrUnavailable)
+		case cluster.Status == cloud.ClusterReady && lacks.pending == "":
 			s.output.Set(run, cluster)
 			return nil
+		case cluster.Status == cloud.ClusterReady:
+			cluster.StatusReason = lacks.pending
 		case cluster.Status != cloud.ClusterCreating:
-			return fmt.Errorf("cluster %s is %s: %w", s.spec.Name(), cluster.StatusReason, planewright.ErrUnavailable)
+			return fmt.Errorf("cluster %s is %s%s: %w", s.spec.Name(), cluster.StatusReason, s.because(ctx), planewright.ErrUnavailable)
 		}
 		if cluster.StatusReason != last {
 			run.Progress("cluster %s: %s", s.spec.Name(), cluster.StatusReason)
@@ -249,6 +240,16 @@ func (s clusterStep) await(ctx context.Context, run *planewright.Run) error {
 			return fmt.Errorf("cluster %s is %s: %w", s.spec.Name(), last, err)
 		}
 	}
+}
+
+// because is what the operation that made the cluster says of its end, which
+// the cluster itself may not.
+func (s clusterStep) because(ctx context.Context) string {
+	operation, err := s.find(ctx, containerpb.Operation_CREATE_CLUSTER, s.clusterName(s.spec.Name()), time.Time{})
+	if err != nil || operation.GetError().GetMessage() == "" {
+		return ""
+	}
+	return "; " + operation.GetError().GetMessage()
 }
 
 // undo keeps the cluster: what runs on it is not known here.

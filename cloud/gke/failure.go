@@ -23,7 +23,7 @@ func failure(operation string, object planewright.Object, err error) error {
 	var rest *googleapi.Error
 	var network net.Error
 	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, context.Canceled):
 		return e
 	case errors.As(err, &rest):
 		e.Code, e.Message = fmt.Sprint(rest.Code), rest.Message
@@ -32,6 +32,9 @@ func failure(operation string, object planewright.Object, err error) error {
 		s, _ := status.FromError(err)
 		e.Code, e.Message = code(s.Code()), s.Message()
 		e.Kind, e.Transient = ofCode(s.Code())
+	case errors.Is(err, context.DeadlineExceeded):
+		// The client's own time-out, or the caller's: then nobody tries again.
+		e.Kind, e.Transient = planewright.ErrTimeout, true
 	case errors.As(err, &network):
 		e.Kind, e.Transient = planewright.ErrUnavailable, true
 	}

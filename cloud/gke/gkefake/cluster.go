@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,7 +41,7 @@ func (f *Fake) furnish(c *containerpb.Cluster) {
 	private := "10.0.0.2"
 	closed := c.GetControlPlaneEndpointsConfig().GetIpEndpointsConfig() != nil && !c.GetControlPlaneEndpointsConfig().GetIpEndpointsConfig().GetEnablePublicEndpoint()
 	c.ControlPlaneEndpointsConfig = &containerpb.ControlPlaneEndpointsConfig{
-		DnsEndpointConfig: &containerpb.ControlPlaneEndpointsConfig_DNSEndpointConfig{Endpoint: "gke-" + c.GetName() + "." + f.location + ".gke.goog"},
+		DnsEndpointConfig: &containerpb.ControlPlaneEndpointsConfig_DNSEndpointConfig{Endpoint: "gke-" + c.GetName() + "." + f.location + ".gke.goog", AllowExternalTraffic: proto.Bool(true)},
 		IpEndpointsConfig: &containerpb.ControlPlaneEndpointsConfig_IPEndpointsConfig{PrivateEndpoint: private},
 	}
 	c.Endpoint = "203.0.113.7"
@@ -67,6 +69,13 @@ func (f *Fake) look(name string) *containerpb.Cluster {
 	if c != nil && c.GetStatus() == containerpb.Cluster_PROVISIONING && !time.Now().Before(f.ready[name]) {
 		c.Status = containerpb.Cluster_RUNNING
 		f.furnish(c)
+	}
+	if c.GetStatus() == containerpb.Cluster_RUNNING && !slices.ContainsFunc(slices.Collect(maps.Values(f.operations)), func(o *operation) bool { return o.cluster == name && time.Now().Before(o.done) }) {
+		for _, pool := range c.GetNodePools() {
+			if pool.GetStatus() == containerpb.NodePool_PROVISIONING || pool.GetStatus() == containerpb.NodePool_RECONCILING {
+				pool.Status = containerpb.NodePool_RUNNING
+			}
+		}
 	}
 	return c
 }
@@ -109,7 +118,7 @@ func (f *containerFake) CreateCluster(ctx context.Context, in *containerpb.Creat
 		c := clone(in.GetCluster())
 		c.Status, c.Location = containerpb.Cluster_PROVISIONING, f.location
 		f.clusters[name], f.ready[name] = c, time.Now().Add(f.pace)
-		return f.begin(name), nil
+		return f.begin(containerpb.Operation_CREATE_CLUSTER, name, ""), nil
 	})
 }
 
@@ -117,25 +126,109 @@ func (f *containerFake) CreateCluster(ctx context.Context, in *containerpb.Creat
 func (f *containerFake) CreateNodePool(ctx context.Context, in *containerpb.CreateNodePoolRequest, _ ...gax.CallOption) (*containerpb.Operation, error) {
 	name := lastPart(in.GetParent())
 	return do(ctx, f.Fake, "CreateNodePool", name, true, func() (*containerpb.Operation, error) {
-		c := f.look(name)
-		if c == nil {
-			return nil, status.Errorf(codes.NotFound, "Not found: %s.", in.GetParent())
+		c, err := f.idle(name)
+		if err != nil {
+			return nil, err
 		}
-		for _, op := range f.operations {
-			if op.cluster == name && time.Now().Before(op.done) {
-				return nil, status.Errorf(codes.FailedPrecondition, "Cluster is running incompatible operation %s.", op.GetName())
-			}
+		if slices.ContainsFunc(c.GetNodePools(), func(p *containerpb.NodePool) bool { return p.GetName() == in.GetNodePool().GetName() }) {
+			return nil, status.Errorf(codes.AlreadyExists, "Already exists: %s/nodePools/%s.", in.GetParent(), in.GetNodePool().GetName())
 		}
-		c.NodePools = append(c.NodePools, clone(in.GetNodePool()))
-		return f.begin(name), nil
+		pool := clone(in.GetNodePool())
+		pool.Status = containerpb.NodePool_PROVISIONING
+		c.NodePools = append(c.NodePools, pool)
+		return f.begin(containerpb.Operation_CREATE_NODE_POOL, name, "/nodePools/"+pool.GetName()), nil
 	})
 }
 
-// begin starts an operation on a cluster.
-func (f *Fake) begin(cluster string) *containerpb.Operation {
-	op := &operation{&containerpb.Operation{Name: fmt.Sprintf("operation-%d", f.next()), Status: containerpb.Operation_RUNNING}, cluster, time.Now().Add(f.pace)}
+// idle returns a cluster that no operation is under way on.
+func (f *Fake) idle(name string) (*containerpb.Cluster, error) {
+	c := f.look(name)
+	if c == nil {
+		return nil, status.Errorf(codes.NotFound, "Not found: %s.", name)
+	}
+	for _, op := range f.operations {
+		if op.cluster == name && time.Now().Before(op.done) {
+			return nil, status.Errorf(codes.FailedPrecondition, "Cluster is running incompatible operation %s.", op.GetName())
+		}
+	}
+	return c, nil
+}
+
+// UpdateCluster implements gke.Container, for the workload pool: it is the
+// project's own and no other.
+func (f *containerFake) UpdateCluster(ctx context.Context, in *containerpb.UpdateClusterRequest, _ ...gax.CallOption) (*containerpb.Operation, error) {
+	name := lastPart(in.GetName())
+	return do(ctx, f.Fake, "UpdateCluster", name, true, func() (*containerpb.Operation, error) {
+		c, err := f.idle(name)
+		if err != nil {
+			return nil, err
+		}
+		pool := in.GetUpdate().GetDesiredWorkloadIdentityConfig().GetWorkloadPool()
+		if pool != f.project+".svc.id.goog" {
+			return nil, status.Errorf(codes.InvalidArgument, "Workload Identity: invalid workload pool %q.", pool)
+		}
+		c.WorkloadIdentityConfig = &containerpb.WorkloadIdentityConfig{WorkloadPool: pool}
+		return f.begin(containerpb.Operation_UPDATE_CLUSTER, name, ""), nil
+	})
+}
+
+// UpdateNodePool implements gke.Container, for the mode of the metadata
+// server, which needs workload identity on the cluster.
+func (f *containerFake) UpdateNodePool(ctx context.Context, in *containerpb.UpdateNodePoolRequest, _ ...gax.CallOption) (*containerpb.Operation, error) {
+	rest, poolName, _ := strings.Cut(in.GetName(), "/nodePools/")
+	name := lastPart(rest)
+	return do(ctx, f.Fake, "UpdateNodePool", name+"/"+poolName, true, func() (*containerpb.Operation, error) {
+		c, err := f.idle(name)
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(c.GetNodePools(), func(p *containerpb.NodePool) bool { return p.GetName() == poolName })
+		switch {
+		case i < 0:
+			return nil, status.Errorf(codes.NotFound, "Not found: %s.", in.GetName())
+		case c.GetWorkloadIdentityConfig().GetWorkloadPool() == "":
+			return nil, status.Error(codes.InvalidArgument, "GKE_METADATA requires Workload Identity to be enabled on the cluster.")
+		}
+		pool := c.GetNodePools()[i]
+		if pool.GetConfig() == nil {
+			pool.Config = &containerpb.NodeConfig{}
+		}
+		pool.Config.WorkloadMetadataConfig = clone(in.GetWorkloadMetadataConfig())
+		pool.Status = containerpb.NodePool_RECONCILING
+		return f.begin(containerpb.Operation_UPDATE_CLUSTER, name, "/nodePools/"+poolName), nil
+	})
+}
+
+// begin starts an operation on a cluster, or on a part of it.
+func (f *Fake) begin(kind containerpb.Operation_Type, cluster, part string) *containerpb.Operation {
+	op := &operation{&containerpb.Operation{
+		Name: fmt.Sprintf("operation-%d", f.next()), Status: containerpb.Operation_RUNNING, OperationType: kind, StartTime: time.Now().UTC().Format(time.RFC3339Nano),
+		TargetLink: "https://container.googleapis.com/v1/projects/" + projectNumber + "/locations/" + f.location + "/clusters/" + cluster + part,
+	}, cluster, time.Now().Add(f.pace)}
 	f.operations[op.GetName()] = op
 	return clone(op.Operation)
+}
+
+// projectNumber is what links name the project by.
+const projectNumber = "1234567890"
+
+// ListOperations implements gke.Container.
+func (f *containerFake) ListOperations(ctx context.Context, in *containerpb.ListOperationsRequest, _ ...gax.CallOption) (*containerpb.ListOperationsResponse, error) {
+	return do(ctx, f.Fake, "ListOperations", in.GetParent(), false, func() (*containerpb.ListOperationsResponse, error) {
+		out := &containerpb.ListOperationsResponse{}
+		for _, name := range slices.Sorted(maps.Keys(f.operations)) {
+			out.Operations = append(out.Operations, f.operations[name].show())
+		}
+		return out, nil
+	})
+}
+
+// show is the operation as it is now.
+func (o *operation) show() *containerpb.Operation {
+	if !time.Now().Before(o.done) {
+		o.Status = containerpb.Operation_DONE
+	}
+	return clone(o.Operation)
 }
 
 // GetOperation implements gke.Container.
@@ -146,10 +239,7 @@ func (f *containerFake) GetOperation(ctx context.Context, in *containerpb.GetOpe
 		if op == nil {
 			return nil, status.Errorf(codes.NotFound, "Not found: %s.", in.GetName())
 		}
-		if !time.Now().Before(op.done) {
-			op.Status = containerpb.Operation_DONE
-		}
-		return clone(op.Operation), nil
+		return op.show(), nil
 	})
 }
 

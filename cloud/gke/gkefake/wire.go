@@ -48,6 +48,18 @@ func (s containerServer) CreateNodePool(ctx context.Context, in *containerpb.Cre
 	return s.fake.CreateNodePool(ctx, in)
 }
 
+func (s containerServer) UpdateCluster(ctx context.Context, in *containerpb.UpdateClusterRequest) (*containerpb.Operation, error) {
+	return s.fake.UpdateCluster(ctx, in)
+}
+
+func (s containerServer) UpdateNodePool(ctx context.Context, in *containerpb.UpdateNodePoolRequest) (*containerpb.Operation, error) {
+	return s.fake.UpdateNodePool(ctx, in)
+}
+
+func (s containerServer) ListOperations(ctx context.Context, in *containerpb.ListOperationsRequest) (*containerpb.ListOperationsResponse, error) {
+	return s.fake.ListOperations(ctx, in)
+}
+
 func (s containerServer) GetOperation(ctx context.Context, in *containerpb.GetOperationRequest) (*containerpb.Operation, error) {
 	return s.fake.GetOperation(ctx, in)
 }
