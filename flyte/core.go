@@ -63,6 +63,7 @@ func (c core) setCommon(v *layer, overlay, defaults kube.Values, in inputs) {
 	for _, component := range c.pods.sorted() {
 		c.pods[component].set(v, component, overlay)
 	}
+	fitLimits(v, overlay, defaults)
 	c.setImages(v, defaults)
 }
 

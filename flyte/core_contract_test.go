@@ -10,6 +10,8 @@ import (
 	"github.com/planewright/planewright/kube"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // coreFacts is what this package knows about the chart.
@@ -136,4 +138,38 @@ func TestThePublishedFlyteCoreIsTheOneThatIsPinned(t *testing.T) {
 	c := publishedChart(t, coreChart)
 	assert.Equal(t, facts.Version, c.Version())
 	assert.Equal(t, facts.Digest, c.Digest())
+}
+
+func TestNoPodAsksForMoreThanItsLimit(t *testing.T) {
+	greedy := planes()
+	greedy = greedy.WithControlPlane(greedy.control.WithPods(FlyteAdmin, NewPods().WithResources(Resources{CPU: "2"}, Resources{})))
+	forEachCoreChart(t, func(t *testing.T, c *kube.Chart) {
+		t.Helper()
+		for name, d := range map[string]Deployment{"AWS": planes(), "GCP": inPlanesOnGoogle(), "requests alone": greedy} {
+			for i := range d.views() {
+				for _, obj := range renderPlane(t, c, d, i).objects {
+					if obj.GetKind() != "Deployment" {
+						continue
+					}
+					containers, _, _ := unstructured.NestedSlice(obj.Object, "spec", "template", "spec", "containers")
+					for _, container := range containers {
+						m, _ := asMap(container)
+						resources, _ := asMap(m["resources"])
+						limits := amounts(resources, "limits")
+						for resourceName, request := range amounts(resources, "requests") {
+							limit, ok := limits[resourceName]
+							if ok {
+								assert.LessOrEqual(t, milli(request), milli(limit), "%s: %s %s", name, obj.GetName(), resourceName)
+							}
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+func milli(amount string) int64 {
+	quantity := resource.MustParse(amount)
+	return quantity.MilliValue()
 }
