@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	container "cloud.google.com/go/container/apiv1"
@@ -74,6 +75,15 @@ func New(config Config, options ...Option) cloud.Account {
 type project struct {
 	Config
 	settings
+	// writing keeps writers of one bucket's policy apart in this process;
+	// etags would make all but one of them begin again.
+	writing sync.Map
+}
+
+// lock returns the lock of a bucket's policy.
+func (p *project) lock(bucket string) *sync.Mutex {
+	lock, _ := p.writing.LoadOrStore(bucket, &sync.Mutex{})
+	return lock.(*sync.Mutex) //nolint:forcetypeassert // nothing else is stored
 }
 
 // EndpointKind says which of a cluster's endpoints is used.

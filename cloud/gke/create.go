@@ -38,9 +38,8 @@ func (c *clusters) Provision(prefix string, spec cloud.ClusterSpec) cloud.Cluste
 	if err := c.validate(spec); err != nil {
 		return cloud.ClusterProvision{Err: err}
 	}
-	parts := strings.SplitN(prefix, "/", 3)
 	id := prefix + "/" + spec.Name() + "/cluster"
-	s := clusterStep{project: c.project, id: id, spec: spec, owner: labelValue(strings.Join(parts[:min(2, len(parts))], ".")), output: planewright.NewOutput[cloud.Cluster](id, "cluster")}
+	s := clusterStep{project: c.project, id: id, spec: spec, owner: labelValue(stackOf(prefix)), output: planewright.NewOutput[cloud.Cluster](id, "cluster")}
 	return cloud.ClusterProvision{Steps: []planewright.Step{s.step()}, Cluster: s.output}
 }
 

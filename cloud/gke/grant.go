@@ -13,95 +13,217 @@ import (
 
 // grantStep sees to what a service account may do in a bucket. The bucket's
 // other bindings stay as they are.
+//
+// Of a service account that the stack made, the roles that are granted here
+// are the stack's alone, so those that no spec names any more are taken away.
+// To an adopted one they are only added.
 type grantStep struct {
-	*project
-	id, email string
-	needs     []string
-	access    cloud.BucketAccess
+	accountStep
+	needs    []string
+	bucket   string
+	accesses []cloud.BucketAccess
 }
 
 func bucketObject(name string) planewright.Object {
 	return planewright.Object{APIVersion: "storage.googleapis.com", Kind: "Bucket", Name: name}
 }
 
+// accessKind is the kind of what a service account may do in a bucket. As an
+// object it is named by the e-mail, and its namespace is the bucket.
+const accessKind = "BucketAccess"
+
+func (s grantStep) owns() planewright.Object {
+	return planewright.Object{APIVersion: "storage.googleapis.com", Kind: accessKind, Namespace: s.bucket, Name: s.email(s.name)}
+}
+
 func (s grantStep) step() planewright.Step {
 	return planewright.Step{
-		ID: s.id, Title: fmt.Sprintf("access of %s to bucket %s", s.email, s.access.Bucket), Needs: s.needs,
+		ID: s.id, Title: fmt.Sprintf("access of %s to bucket %s", s.email(s.name), s.bucket), Needs: s.needs, Objects: []planewright.Object{s.owns()},
 		Check: s.check, Apply: s.apply, Undo: s.undo,
 	}
 }
 
-// roles are those of the access: to the objects, and to look at the bucket itself.
-func (s grantStep) roles() []string {
-	if s.access.ReadOnly {
-		return []string{"roles/storage.legacyBucketReader", "roles/storage.objectViewer"}
+// The roles that are granted here.
+// https://cloud.google.com/storage/docs/access-control/iam-roles
+const (
+	roleBucket = "roles/storage.legacyBucketReader" // to look at the bucket itself
+	roleRead   = "roles/storage.objectViewer"
+	roleWrite  = "roles/storage.objectAdmin"
+	// prefixTitle is the title of conditions that are made here.
+	prefixTitle = "planewright-prefix"
+)
+
+// grant is a role in a bucket, for the whole of it or, by an expression, for a part.
+type grant struct{ role, expression string }
+
+func (g grant) String() string {
+	if g.expression == "" {
+		return g.role
 	}
-	return []string{"roles/storage.legacyBucketReader", "roles/storage.objectAdmin"}
+	return g.role + " if " + g.expression
 }
 
-// condition restricts a role for objects to a prefix, nil for the whole bucket.
-func (s grantStep) condition(role string) *storage.Expr {
-	if s.access.Prefix == "" || role == "roles/storage.legacyBucketReader" {
+func (g grant) condition() *storage.Expr {
+	if g.expression == "" {
 		return nil
 	}
-	return &storage.Expr{Title: "planewright-prefix", Expression: fmt.Sprintf("resource.name.startsWith(%q)", "projects/_/buckets/"+s.access.Bucket+"/objects/"+s.access.Prefix)}
+	return &storage.Expr{Title: prefixTitle, Expression: g.expression}
 }
 
-func (s grantStep) member() string { return "serviceAccount:" + s.email }
+// grantOf is the grant of a binding, and whether it is such as are made here.
+func grantOf(b *storage.PolicyBindings) (grant, bool) {
+	if b.Role != roleBucket && b.Role != roleRead && b.Role != roleWrite {
+		return grant{}, false
+	}
+	if b.Condition == nil {
+		return grant{role: b.Role}, true
+	}
+	return grant{b.Role, b.Condition.Expression}, b.Condition.Title == prefixTitle
+}
 
-// binding finds the binding of a role with our condition.
-func (s grantStep) binding(policy *storage.Policy, role string) *storage.PolicyBindings {
-	want := s.condition(role)
-	for _, b := range policy.Bindings {
-		switch {
-		case b.Role != role:
-		case want == nil && b.Condition == nil, want != nil && b.Condition != nil && b.Condition.Expression == want.Expression:
-			return b
+// wanted are the grants of the accesses, each once.
+func (s grantStep) wanted() []grant {
+	grants := []grant{{role: roleBucket}}
+	for _, access := range s.accesses {
+		g := grant{role: roleWrite}
+		if access.ReadOnly {
+			g.role = roleRead
+		}
+		if access.Prefix != "" {
+			g.expression = fmt.Sprintf("resource.name.startsWith(%q)", "projects/_/buckets/"+s.bucket+"/objects/"+access.Prefix)
+		}
+		if !slices.Contains(grants, g) {
+			grants = append(grants, g)
 		}
 	}
-	return nil
+	return grants
+}
+
+func (s grantStep) member() string { return "serviceAccount:" + s.email(s.name) }
+
+// means reports whether a member is the service account: as it is, or as
+// policies call it after it was deleted.
+func (s grantStep) means(member string) bool {
+	return member == s.member() || strings.HasPrefix(member, "deleted:"+s.member()+"?uid=")
+}
+
+// has reports whether a policy has a grant.
+func (s grantStep) has(policy *storage.Policy, g grant) bool {
+	return slices.ContainsFunc(policy.Bindings, func(b *storage.PolicyBindings) bool {
+		have, _ := grantOf(b)
+		return have == g && slices.Contains(b.Members, s.member())
+	})
+}
+
+// surplus are the members that mean the service account in grants that are not
+// wanted, or that mean one of its name which was deleted.
+func (s grantStep) surplus(policy *storage.Policy, wanted []grant) []grant {
+	var found []grant
+	for _, b := range policy.Bindings {
+		g, ours := grantOf(b)
+		if ours && slices.ContainsFunc(b.Members, func(m string) bool { return s.means(m) && (m != s.member() || !slices.Contains(wanted, g)) }) {
+			found = append(found, g)
+		}
+	}
+	return found
+}
+
+// change adds grants and takes all others of those made here, if exactly is
+// set. It reports whether it changed anything.
+func (s grantStep) change(policy *storage.Policy, wanted []grant, exactly bool) bool {
+	changed := false
+	for _, g := range wanted {
+		if s.has(policy, g) {
+			continue
+		}
+		changed = true
+		i := slices.IndexFunc(policy.Bindings, func(b *storage.PolicyBindings) bool {
+			have, _ := grantOf(b)
+			return have == g
+		})
+		if i < 0 {
+			i = len(policy.Bindings)
+			policy.Bindings = append(policy.Bindings, &storage.PolicyBindings{Role: g.role, Condition: g.condition()})
+		}
+		policy.Bindings[i].Members = append(policy.Bindings[i].Members, s.member())
+	}
+	if !exactly || len(s.surplus(policy, wanted)) == 0 {
+		return changed
+	}
+	for _, b := range policy.Bindings {
+		if g, ours := grantOf(b); ours {
+			b.Members = slices.DeleteFunc(b.Members, func(m string) bool { return s.means(m) && (m != s.member() || !slices.Contains(wanted, g)) })
+		}
+	}
+	policy.Bindings = slices.DeleteFunc(policy.Bindings, func(b *storage.PolicyBindings) bool { return len(b.Members) == 0 })
+	return true
 }
 
 func (s grantStep) read(ctx context.Context) (*storage.Policy, error) {
-	policy, err := s.Storage.GetBucketPolicy(ctx, s.access.Bucket)
-	return policy, failure("storage.buckets.getIamPolicy", bucketObject(s.access.Bucket), err)
+	policy, err := s.Storage.GetBucketPolicy(ctx, s.bucket)
+	return policy, failure("storage.buckets.getIamPolicy", bucketObject(s.bucket), err)
+}
+
+// alone reports whether the service account is one that the stack made, or is to make.
+func (s grantStep) alone(ctx context.Context) (bool, error) {
+	live, err := s.live(ctx)
+	if err != nil {
+		return false, err
+	}
+	ours, adopted := owned(live, s.owner)
+	return live == nil || ours && !adopted, nil
 }
 
 func (s grantStep) check(ctx context.Context, _ *planewright.Run) (planewright.Change, error) {
 	policy, err := s.read(ctx)
 	if is(err, planewright.ErrNotFound) {
-		return planewright.Change{Action: planewright.ActionBlocked, Reason: "the bucket " + s.access.Bucket + " does not exist", Fingerprint: "absent"}, nil
+		return planewright.Change{Action: planewright.ActionBlocked, Reason: "the bucket " + s.bucket + " does not exist; make it, or name one that is there", Fingerprint: "absent"}, nil
 	}
 	if err != nil {
 		return planewright.Change{}, err
 	}
-	// Not the etag: other identities' grants change it too.
 	change := planewright.Change{Action: planewright.ActionNone}
-	for _, role := range s.roles() {
-		if b := s.binding(policy, role); b == nil || !slices.Contains(b.Members, s.member()) {
-			change.Action = planewright.ActionCreate
-			change.Diff = append(change.Diff, planewright.FieldDiff{Path: "bindings[" + role + "]", After: s.member()})
-			change.Fingerprint += role + " "
+	before := false
+	for _, g := range s.wanted() {
+		if s.has(policy, g) {
+			before = true
+			continue
 		}
+		change.Diff = append(change.Diff, planewright.FieldDiff{Path: "bindings[" + g.String() + "]", After: s.member()})
+	}
+	surplus := s.surplus(policy, s.wanted())
+	if len(surplus) > 0 {
+		alone, err := s.alone(ctx)
+		if err != nil {
+			return planewright.Change{}, err
+		}
+		if !alone {
+			surplus = nil
+		}
+	}
+	for _, g := range surplus {
+		change.Diff = append(change.Diff, planewright.FieldDiff{Path: "bindings[" + g.String() + "]", Before: s.member()})
+	}
+	switch {
+	case len(change.Diff) == 0:
+	case before || len(surplus) > 0:
+		change.Action = planewright.ActionUpdate
+	default:
+		change.Action = planewright.ActionCreate
+	}
+	// Not the etag: other identities' grants change it too.
+	for _, d := range change.Diff {
+		change.Fingerprint += d.Path + d.Before + d.After + " "
 	}
 	return change, nil
 }
 
 func (s grantStep) apply(ctx context.Context, run *planewright.Run) error {
-	return s.cycle(ctx, run, func(policy *storage.Policy) bool {
-		changed := false
-		for _, role := range s.roles() {
-			b := s.binding(policy, role)
-			if b == nil {
-				b = &storage.PolicyBindings{Role: role, Condition: s.condition(role)}
-				policy.Bindings = append(policy.Bindings, b)
-			}
-			if !slices.Contains(b.Members, s.member()) {
-				b.Members, changed = append(b.Members, s.member()), true
-			}
-		}
-		return changed
-	})
+	alone, err := s.alone(ctx)
+	if err != nil {
+		return err
+	}
+	return s.cycle(ctx, run, func(policy *storage.Policy) bool { return s.change(policy, s.wanted(), alone) })
 }
 
 // cycle reads, changes and writes the policy, the whole of it again when
@@ -109,23 +231,18 @@ func (s grantStep) apply(ctx context.Context, run *planewright.Run) error {
 // was made moments ago is not known here yet (400).
 func (s grantStep) cycle(ctx context.Context, run *planewright.Run, change func(*storage.Policy) bool) error {
 	pause := settleFirst
+	lock := s.lock(s.bucket)
 	for attempt := 1; ; attempt++ {
-		policy, err := s.read(ctx)
-		if err == nil {
-			if !change(policy) {
-				return nil
-			}
-			policy.Version = policyVersion
-			_, err = s.Storage.SetBucketPolicy(ctx, s.access.Bucket, policy)
-			err = failure("storage.buckets.setIamPolicy", bucketObject(s.access.Bucket), err)
-		}
+		lock.Lock()
+		err := s.write(ctx, change)
+		lock.Unlock()
 		switch {
 		case err == nil:
 			return nil
 		case is(err, planewright.ErrConflict) && attempt < cycles:
-			run.Progress("somebody else has written the policy of bucket %s; reading it again", s.access.Bucket)
+			run.Progress("somebody else has written the policy of bucket %s; reading it again", s.bucket)
 		case codeOf(err) == "400" && strings.Contains(err.Error(), "does not exist") && attempt < 3*cycles:
-			run.Progress("the service account %s is not known to Cloud Storage yet", s.email)
+			run.Progress("the service account %s is not known to Cloud Storage yet", s.email(s.name))
 		default:
 			return err
 		}
@@ -136,23 +253,49 @@ func (s grantStep) cycle(ctx context.Context, run *planewright.Run, change func(
 	}
 }
 
+// write reads, changes and writes the policy once.
+func (s grantStep) write(ctx context.Context, change func(*storage.Policy) bool) error {
+	policy, err := s.read(ctx)
+	if err != nil || !change(policy) {
+		return err
+	}
+	policy.Version = policyVersion
+	_, err = s.Storage.SetBucketPolicy(ctx, s.bucket, policy)
+	return failure("storage.buckets.setIamPolicy", bucketObject(s.bucket), err)
+}
+
+// undo takes the roles away, all that are granted here if the service account
+// is the stack's or is gone.
 func (s grantStep) undo(ctx context.Context, run *planewright.Run) error {
-	err := s.cycle(ctx, run, func(policy *storage.Policy) bool {
-		changed := false
-		for _, role := range s.roles() {
-			b := s.binding(policy, role)
-			if b == nil || !slices.Contains(b.Members, s.member()) {
-				continue
-			}
-			b.Members, changed = slices.DeleteFunc(b.Members, func(m string) bool { return m == s.member() }), true
-			if len(b.Members) == 0 {
-				policy.Bindings = slices.DeleteFunc(policy.Bindings, func(have *storage.PolicyBindings) bool { return have == b })
-			}
+	live, err := s.live(ctx)
+	if err != nil {
+		return err
+	}
+	ours, adopted := owned(live, s.owner)
+	if live != nil && !ours {
+		return nil // somebody else's, of the same name
+	}
+	gone := s.wanted()
+	err = s.cycle(ctx, run, func(policy *storage.Policy) bool {
+		if live == nil || !adopted {
+			return s.change(policy, nil, true)
 		}
-		return changed
+		return s.withdraw(policy, gone)
 	})
 	if is(err, planewright.ErrNotFound) {
 		return nil
 	}
 	return err
+}
+
+// withdraw takes the service account out of some grants.
+func (s grantStep) withdraw(policy *storage.Policy, gone []grant) bool {
+	changed := false
+	for _, b := range policy.Bindings {
+		if g, ours := grantOf(b); ours && slices.Contains(gone, g) && slices.ContainsFunc(b.Members, s.means) {
+			b.Members, changed = slices.DeleteFunc(b.Members, s.means), true
+		}
+	}
+	policy.Bindings = slices.DeleteFunc(policy.Bindings, func(b *storage.PolicyBindings) bool { return len(b.Members) == 0 })
+	return changed
 }

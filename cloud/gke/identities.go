@@ -34,6 +34,9 @@ func (i *identities) Provision(prefix string, specs ...cloud.IdentitySpec) cloud
 	}
 	var made cloud.IdentityProvision
 	for _, spec := range specs {
+		if spec.Owner == "" {
+			spec.Owner = stackOf(prefix)
+		}
 		base := prefix + "/" + spec.Name
 		account := accountStep{project: i.project, id: base + "/service-account", name: spec.Name, owner: spec.Owner, adopt: spec.Adopt}
 		binding := bindingStep{accountStep: account, needs: []string{account.id}, subjects: spec.Subjects}
@@ -47,22 +50,26 @@ func (i *identities) Provision(prefix string, specs ...cloud.IdentitySpec) cloud
 		}
 		made.Steps = append(made.Steps, account.step(), binding.step())
 		identity := cloud.Identity{Principal: i.email(spec.Name), Annotations: map[string]string{accountAnnotation: i.email(spec.Name)}, Needs: []string{binding.id}}
+		var buckets []string
 		for _, access := range spec.Buckets {
-			grant := grantStep{project: i.project, id: base + "/bucket/" + access.Bucket, email: i.email(spec.Name), needs: []string{account.id}, access: access}
-			if access.Prefix != "" {
-				grant.id += "/" + strings.Trim(strings.ToLower(notInID.ReplaceAllString(access.Prefix, "-")), "-")
+			if !slices.Contains(buckets, access.Bucket) {
+				buckets = append(buckets, access.Bucket)
 			}
+		}
+		for _, bucket := range buckets {
+			grant := grantStep{accountStep: account, needs: []string{account.id}, bucket: bucket,
+				accesses: slices.DeleteFunc(slices.Clone(spec.Buckets), func(b cloud.BucketAccess) bool { return b.Bucket != bucket })}
+			grant.id = base + "/bucket/" + bucket
 			made.Steps = append(made.Steps, grant.step())
 			identity.Needs = append(identity.Needs, grant.id)
 		}
 		made.Identities = append(made.Identities, identity)
 	}
-	made.Probes = []planewright.Probe{i.poolProbe(prefix, specs)}
+	made.Probes = append(i.metadataProbes(prefix, specs), i.poolProbe(prefix, specs))
 	return made
 }
 
 var (
-	notInID     = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 	accountName = regexp.MustCompile(`^[a-z][a-z0-9-]{4,28}[a-z0-9]$`)
 	bucketName  = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$`)
 	kubeName    = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
@@ -83,6 +90,9 @@ func (i *identities) validate(specs []cloud.IdentitySpec) error {
 			p.Add(path+".name", spec.Name, "an identity is named once", "choose another name")
 		}
 		seen[spec.Name] = true
+		if len(mark(spec.Owner)+adoptedMark) > maxDescription || strings.ContainsFunc(spec.Owner, func(r rune) bool { return r < ' ' }) {
+			p.Add(path+".owner", spec.Owner, fmt.Sprintf("an owner is a part of the description, which has %d characters", maxDescription), "leave it out to use the stack's name")
+		}
 		if !spec.Trust.IsZero() {
 			p.Add(path+".trust", "", "trust policies are AWS's", "name the ServiceAccounts as subjects")
 		}
@@ -106,6 +116,9 @@ func (i *identities) validate(specs []cloud.IdentitySpec) error {
 		for m, b := range spec.Buckets {
 			if !bucketName.MatchString(b.Bucket) {
 				p.Add(fmt.Sprintf("%s.buckets[%d]", path, m), b.Bucket, "a bucket has 3 to 222 lower-case letters, digits, dots, hyphens and underscores", "use the bucket's plain name")
+			}
+			if strings.ContainsFunc(b.Prefix, func(r rune) bool { return r < ' ' || strings.ContainsRune("*?\"\\`", r) }) || strings.HasPrefix(b.Prefix, "/") {
+				p.Add(fmt.Sprintf("%s.buckets[%d].prefix", path, m), b.Prefix, "a prefix is the beginning of keys: it has no wildcards and does not begin with a slash", "use something like metadata/")
 			}
 			if b.KMSKey != "" {
 				p.Add(fmt.Sprintf("%s.buckets[%d].kmsKey", path, m), b.KMSKey, "Cloud Storage uses its keys itself; identities need no right to them", "leave it out")

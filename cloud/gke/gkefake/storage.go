@@ -138,3 +138,24 @@ func (f *Fake) BucketRoles(name, member string) map[string]string {
 	}
 	return roles
 }
+
+// BucketMembers returns the members of all bindings of a bucket's policy, as
+// often as they are there.
+func (f *Fake) BucketMembers(name string) []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var members []string
+	for _, b := range f.buckets[name].policy.Bindings {
+		members = append(members, b.Members...)
+	}
+	return members
+}
+
+// AddBucketMember adds a member to a bucket's policy as somebody else would.
+func (f *Fake) AddBucketMember(name, role, member string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	b := f.buckets[name]
+	b.policy.Etag = string(f.etag())
+	b.policy.Bindings = append(b.policy.Bindings, &storage.PolicyBindings{Role: role, Members: []string{member}})
+}
