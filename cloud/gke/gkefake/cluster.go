@@ -61,6 +61,13 @@ func (f *Fake) ChangeCluster(name string, change func(*containerpb.Cluster)) {
 	change(f.clusters[name])
 }
 
+// DeleteCluster takes a cluster away.
+func (f *Fake) DeleteCluster(name string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.clusters, name)
+}
+
 func lastPart(name string) string { return name[strings.LastIndex(name, "/")+1:] }
 
 // look returns a cluster as it is now.
@@ -206,7 +213,7 @@ func (f *Fake) begin(kind containerpb.Operation_Type, cluster, part string) *con
 		TargetLink: "https://container.googleapis.com/v1/projects/" + projectNumber + "/locations/" + f.location + "/clusters/" + cluster + part,
 	}, cluster, time.Now().Add(f.pace)}
 	f.operations[op.GetName()] = op
-	return clone(op.Operation)
+	return op.show()
 }
 
 // projectNumber is what links name the project by.
