@@ -3,6 +3,7 @@ package cloudtest
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -43,6 +44,8 @@ func Run(t *testing.T, newFixture func(t *testing.T) Fixture) {
 		"what others add to an adopted identity stays":      keepsForeign,
 		"an identity of somebody else is not taken":         refusesStranger,
 		"what is made is taken away, and again is no error": undoes,
+		"an identity without an owner is the stack's":       defaultsOwner,
+		"what no spec names any more is pruned":             prunes,
 		"what is denied is told, and nothing is written":    tellsDenied,
 		"bad specs are refused before anything is asked":    refusesBadSpecs,
 	} {
@@ -200,6 +203,54 @@ func undoes(t *testing.T, f Fixture) {
 	plan, err := planewright.Plan(t.Context(), f.stack(f.spec("a")))
 	require.NoError(t, err)
 	assert.True(t, plan.HasChanges())
+}
+
+func defaultsOwner(t *testing.T, f Fixture) {
+	spec := f.spec("a")
+	spec.Owner = ""
+	f.install(t, spec)
+	writes := f.Writes()
+	f.install(t, f.spec("a"))
+	assert.Equal(t, writes, f.Writes(), "contract.test owns it")
+}
+
+// inventory is one in memory.
+type inventory struct{ entries []planewright.InventoryEntry }
+
+func (i *inventory) Load(context.Context) ([]planewright.InventoryEntry, error) {
+	return i.entries, nil
+}
+
+func (i *inventory) Save(_ context.Context, entries []planewright.InventoryEntry) error {
+	i.entries = entries
+	return nil
+}
+
+func prunes(t *testing.T, f Fixture) {
+	remembered := &inventory{}
+	other := f.spec("a")
+	other.Name = "contract-other"
+	install := func(specs ...cloud.IdentitySpec) *planewright.Report {
+		p := f.Account.Identities.Provision("contract/test/identity", specs...)
+		require.NoError(t, p.Err)
+		report, err := planewright.Install(t.Context(), planewright.NewStack("contract/test").WithSteps(p.Steps...).WithInventory(remembered, f.Account.Prune))
+		require.NoError(t, err)
+		return report
+	}
+	install(f.spec("a"), other)
+	install(other)
+	for _, e := range remembered.entries {
+		assert.NotContains(t, e.Step, identityName)
+	}
+	plan, err := planewright.Plan(t.Context(), f.stack(f.spec("a")))
+	require.NoError(t, err)
+	for _, step := range plan.Steps() {
+		if strings.Contains(step.ID, identityName) {
+			assert.Equal(t, planewright.ActionCreate, step.Change.Action, step.ID)
+		}
+	}
+	assert.True(t, f.May(t, "contract-other", "a", "default"))
+	assert.Empty(t, install(other).Changed())
 }
 
 func tellsDenied(t *testing.T, f Fixture) {

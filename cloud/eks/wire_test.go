@@ -5,10 +5,6 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
-	awseks "github.com/aws/aws-sdk-go-v2/service/eks"
-	awsiam "github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/cloud"
 	"github.com/planewright/planewright/cloud/eks"
@@ -23,13 +19,7 @@ func overTheWire(t *testing.T, options ...eks.Option) world {
 	fake := eksfake.New(accountID, "us-east-1", "control", "dp-1", "dp-2")
 	server := httptest.NewServer(fake.Handler())
 	t.Cleanup(server.Close)
-	login := credentials.NewStaticCredentialsProvider("AKIDEXAMPLE", "made-up", "")
-	return world{fake, eks.New(eks.Config{
-		AccountID: accountID, Region: "us-east-1",
-		IAM:    awsiam.New(awsiam.Options{Region: "us-east-1", BaseEndpoint: aws.String(server.URL), Credentials: login, RetryMaxAttempts: 3}),
-		EKS:    awseks.New(awseks.Options{Region: "us-east-1", BaseEndpoint: aws.String(server.URL), Credentials: login, RetryMaxAttempts: 3}),
-		Signer: fake,
-	}, options...)}
+	return world{fake, eks.New(fake.ConfigAt(server.URL), options...)}
 }
 
 func TestIdentitiesOverTheWire(t *testing.T) {
@@ -93,6 +83,30 @@ func TestAccessOverTheWire(t *testing.T) {
 	_, err = planewright.Install(t.Context(), w.access(t, deployer))
 	require.NoError(t, err)
 	assert.Empty(t, w.aws.Writes())
+}
+
+func TestBucketsOverTheWire(t *testing.T) {
+	t.Parallel()
+	w := overTheWire(t)
+	const key = "arn:aws:kms:us-east-1:123456789012:key/1"
+	w.aws.PutKey(key, true)
+	w.aws.PutBucket(eksfake.Bucket{Name: "acme-flyte", KMSKey: key})
+	w.aws.PutBucket(eksfake.Bucket{Name: "acme-open", Public: true, Open: true})
+	w.aws.PutBucket(eksfake.Bucket{Name: "theirs", Owner: "999999999999"})
+	b, err := w.account.Buckets.Describe(t.Context(), "acme-flyte")
+	require.NoError(t, err)
+	assert.Equal(t, cloud.Bucket{Name: "acme-flyte", Location: "us-east-1", OwnedBy: accountID, Ours: true, PublicAccessBlocked: true, KMSKey: key, KMSKeyUsable: true}, b)
+	b, err = w.account.Buckets.Describe(t.Context(), "acme-open")
+	require.NoError(t, err)
+	assert.Equal(t, cloud.Bucket{Name: "acme-open", Location: "us-east-1", OwnedBy: accountID, Ours: true, Public: true}, b)
+	_, err = w.account.Buckets.Describe(t.Context(), "nowhere")
+	require.ErrorIs(t, err, planewright.ErrNotFound)
+	_, err = w.account.Buckets.Describe(t.Context(), "theirs")
+	require.ErrorIs(t, err, planewright.ErrDenied)
+	w.aws.Fail(eksfake.Call("DescribeKey"), eksfake.Denied)
+	b, err = w.account.Buckets.Describe(t.Context(), "acme-flyte")
+	require.NoError(t, err)
+	assert.Contains(t, b.Unknown["KMSKeyUsable"], "AccessDenied")
 }
 
 func TestErrorsOverTheWire(t *testing.T) {

@@ -7,16 +7,14 @@ import (
 	"sync"
 	"testing"
 
-	container "cloud.google.com/go/container/apiv1"
-	admin "cloud.google.com/go/iam/admin/apiv1"
+	"cloud.google.com/go/iam/apiv1/iampb"
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/cloud"
 	"github.com/planewright/planewright/cloud/gke"
 	"github.com/planewright/planewright/cloud/gke/gkefake"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/api/option"
-	"google.golang.org/api/storage/v1"
+	"google.golang.org/genproto/googleapis/type/expr"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
@@ -36,15 +34,11 @@ func overTheWire(t *testing.T) (world, *routes) {
 	conn, err := grpc.NewClient("passthrough:///buf", grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }))
 	require.NoError(t, err)
-	clusters, err := container.NewClusterManagerClient(t.Context(), option.WithGRPCConn(conn))
-	require.NoError(t, err)
-	identities, err := admin.NewIamClient(t.Context(), option.WithGRPCConn(conn))
-	require.NoError(t, err)
 	rest := httptest.NewServer(w.google.StorageHandler())
 	t.Cleanup(rest.Close)
-	service, err := storage.NewService(t.Context(), option.WithEndpoint(rest.URL), option.WithHTTPClient(rest.Client()))
+	config, err := w.google.ConfigOver(t.Context(), conn, rest.URL)
 	require.NoError(t, err)
-	w.account = gke.New(gke.Config{Project: "acme-ml", Location: "europe-west4", Container: clusters, IAM: identities, Storage: gke.NewStorage(service), Tokens: w.google})
+	w.account = gke.New(config)
 	return w, seen
 }
 
@@ -83,6 +77,23 @@ func TestIdentitiesOverTheWire(t *testing.T) {
 	assert.False(t, ok)
 }
 
+// Google's client asks for version 1 of a policy unless it is told otherwise,
+// and a policy that is read so has lost its conditions.
+func TestConditionsSurviveTheWire(t *testing.T) {
+	t.Parallel()
+	w, _ := overTheWire(t)
+	expired := &iampb.Binding{Role: user, Members: []string{"serviceAccount:acme-ml.svc.id.goog[old/default]"}, Condition: &expr.Expr{Title: "expired", Expression: "request.time < timestamp('2020-01-01T00:00:00Z')"}}
+	w.google.PutAccount("flyte-user", "Team one's", expired)
+	spec := w.spec("team1")
+	spec.Adopt = true
+	w.install(t, spec)
+	bindings := w.google.Bindings("flyte-user")
+	require.Len(t, bindings, 2)
+	assert.Equal(t, "expired", bindings[0].GetCondition().GetTitle())
+	assert.Equal(t, expired.GetMembers(), bindings[0].GetMembers())
+	assert.Nil(t, bindings[1].GetCondition())
+}
+
 func TestErrorsOverTheWire(t *testing.T) {
 	t.Parallel()
 	for fault, want := range map[gkefake.Fault]error{gkefake.Denied: planewright.ErrDenied, gkefake.Exhausted: planewright.ErrQuota, gkefake.Aborted: planewright.ErrConflict} {
@@ -106,6 +117,13 @@ func TestErrorsOverTheWire(t *testing.T) {
 		w.google.Fail(gkefake.Call("GetCluster"), gkefake.Unavailable, gkefake.Times(2))
 		_, err := w.account.Clusters.Describe(t.Context(), "main")
 		require.NoError(t, err)
+	})
+	t.Run("what is not to be tried again by Google's client is by ours", func(t *testing.T) {
+		t.Parallel()
+		w, _ := overTheWire(t)
+		w.google.Fail(gkefake.Call("SetIamPolicy"), gkefake.Aborted, gkefake.Times(2))
+		w.install(t, w.spec("team1"))
+		assert.Len(t, w.members("flyte-user"), 1)
 	})
 	t.Run("a policy that somebody else has written is read again", func(t *testing.T) {
 		t.Parallel()

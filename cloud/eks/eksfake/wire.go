@@ -6,20 +6,32 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	awseks "github.com/aws/aws-sdk-go-v2/service/eks"
+	awsiam "github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go"
+	"github.com/planewright/planewright/cloud/eks"
 )
 
-// Handler is the account's IAM and EKS over HTTP, in the protocols of AWS, so
-// that the SDK's own clients talk to it (their BaseEndpoint is the server's
-// URL): IAM's query protocol with XML at POST /, EKS's REST with JSON below
-// /clusters. Signatures are not looked at.
+// Handler is the account over HTTP, in the protocols of AWS, so that the SDK's
+// own clients talk to it ([Fake.ConfigAt] makes them): IAM's query protocol
+// with XML at POST /, KMS's JSON there too, EKS's REST with JSON below
+// /clusters, and S3's REST with XML below the bucket's name. Signatures are
+// not looked at.
 func (f *Fake) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Amzn-Requestid", "11111111-1111-1111-1111-111111111111")
 		switch {
 		case strings.HasPrefix(r.URL.Path, "/clusters"):
 			f.serveEKS(w, r)
+		case strings.HasPrefix(r.Header.Get("X-Amz-Target"), "TrentService."):
+			f.serveKMS(w, r)
+		case r.URL.Path != "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead):
+			f.serveS3(w, r)
 		case r.URL.Path == "/" && r.Method == http.MethodPost:
 			f.serveIAM(w, r)
 		default:
@@ -27,6 +39,25 @@ func (f *Fake) Handler() http.Handler {
 		}
 	})
 }
+
+// ConfigAt returns what an account is made of, with the SDK's own clients for a
+// server that has the fake's [Fake.Handler] at the URL. They try a call three
+// times. Tokens for clusters are the fake's, since no STS is behind the handler.
+//
+//	server := httptest.NewServer(fake.Handler())
+//	account := eks.New(fake.ConfigAt(server.URL))
+func (f *Fake) ConfigAt(url string) eks.Config {
+	at, login := aws.String(url), credentials.NewStaticCredentialsProvider("AKIDEXAMPLE", "made-up", "")
+	config := f.Config()
+	config.IAM = awsiam.New(awsiam.Options{Region: f.region, BaseEndpoint: at, Credentials: login, RetryMaxAttempts: tries})
+	config.EKS = awseks.New(awseks.Options{Region: f.region, BaseEndpoint: at, Credentials: login, RetryMaxAttempts: tries})
+	config.S3 = s3.New(s3.Options{Region: f.region, BaseEndpoint: at, Credentials: login, RetryMaxAttempts: tries, UsePathStyle: true})
+	config.KMS = kms.New(kms.Options{Region: f.region, BaseEndpoint: at, Credentials: login, RetryMaxAttempts: tries})
+	return config
+}
+
+// tries is how often the SDK's clients try a call.
+const tries = 3
 
 // invoke calls an operation of a client by its name, with an input that fill
 // sets, and returns its output.

@@ -7,13 +7,16 @@ import (
 	"net/http"
 	"strings"
 
+	container "cloud.google.com/go/container/apiv1"
 	admin "cloud.google.com/go/iam/admin/apiv1"
 
 	"cloud.google.com/go/container/apiv1/containerpb"
 	"cloud.google.com/go/iam"
 	"cloud.google.com/go/iam/admin/apiv1/adminpb"
 	"cloud.google.com/go/iam/apiv1/iampb"
+	"github.com/planewright/planewright/cloud/gke"
 	"google.golang.org/api/googleapi"
+	"google.golang.org/api/option"
 	"google.golang.org/api/storage/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/status"
@@ -25,6 +28,27 @@ import (
 func (f *Fake) Register(server *grpc.Server) {
 	containerpb.RegisterClusterManagerServer(server, containerServer{fake: &containerFake{f}})
 	adminpb.RegisterIAMServer(server, &iamServer{fake: &iamFake{f}})
+}
+
+// ConfigOver returns what an account is made of, with Google's own clients:
+// over a connection to a server that the fake is registered with, and for a
+// server that has the fake's [Fake.StorageHandler] at the URL.
+func (f *Fake) ConfigOver(ctx context.Context, conn *grpc.ClientConn, storageURL string) (gke.Config, error) {
+	config := f.Config()
+	clusters, err := container.NewClusterManagerClient(ctx, option.WithGRPCConn(conn))
+	if err != nil {
+		return config, err
+	}
+	identities, err := admin.NewIamClient(ctx, option.WithGRPCConn(conn))
+	if err != nil {
+		return config, err
+	}
+	service, err := storage.NewService(ctx, option.WithEndpoint(storageURL), option.WithoutAuthentication())
+	if err != nil {
+		return config, err
+	}
+	config.Container, config.IAM, config.Storage = clusters, identities, gke.NewStorage(service)
+	return config, nil
 }
 
 type containerServer struct {
