@@ -1,8 +1,8 @@
 package kubeflow_test
 
 import (
-	"fmt"
 	"testing"
+	"testing/synctest"
 
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/kubeflow"
@@ -12,18 +12,109 @@ import (
 )
 
 func TestInstallBringsEveryOperatorToItsPinAndASecondOnePersistsNothing(t *testing.T) {
-	w := kubeflowtest.NewWorld()
-	defer w.Close()
-	stack := kubeflow.NewKubeflowStack("ml", w.Release(), kubeflowtest.Global, kubeflowtest.Workload).
-		WithHost(kubeflowtest.Host).WithPipelines(kubeflow.NewPipelines()).WithTrainer(kubeflow.NewTrainer())
-	plan, err := stack.Plan(t.Context(), w.Env())
-	require.NoError(t, err)
-	fmt.Println(plan)
-	_, err = stack.Install(t.Context(), w.Env(), planewright.WithEvents(func(e planewright.Event) { fmt.Println(e.Kind, e.Step, e.Message, e.Err) }))
-	require.NoError(t, err)
-	w.Fleet.ForgetCalls()
-	again, err := stack.Install(t.Context(), w.Env())
-	require.NoError(t, err)
-	assert.Empty(t, again.Changed())
-	assert.Zero(t, w.Fleet.Writes("workload"))
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		report := install(t, w, whole())
+		assert.Equal(t, []string{
+			"kubeflow-trainer-operator/kubeflow-trainer-operator.v2.1.0",
+			"kfbase-operator/kfbase-operator.v26.3.0",
+			"kfp-operator/kfp-operator.v26.3.1",
+			"model-registry-operator/model-registry-operator.v0.3.0",
+		}, pinned(t, w))
+		assert.Equal(t, []string{"team-a"}, names(w, "workload", "Profile"))
+		address, err := whole().GatewayAddress().From(report)
+		require.NoError(t, err)
+		assert.Equal(t, "kubeflow-istio-ingressgateway.istio-system.workload.example", address)
+		assert.Contains(t, report.Next, "make the DNS record kubeflow.acme.example CNAME kubeflow-istio-ingressgateway.istio-system.workload.example")
+
+		w.Fleet.ForgetCalls()
+		again := install(t, w, whole())
+		assert.Empty(t, again.Changed())
+		for _, cluster := range w.Fleet.Names() {
+			assert.Zero(t, w.Fleet.Writes(cluster), "writes on %s: %v", cluster, w.Fleet.Calls())
+		}
+
+		verified, err := whole().Verify(t.Context(), w.Env())
+		require.NoError(t, err)
+		assert.True(t, verified.OK(), verified.String())
+	})
+}
+
+// pinned lists the CSVs of Kubeflow's operators that have succeeded.
+func pinned(t *testing.T, w *kubeflowtest.World) []string {
+	t.Helper()
+	var list []string
+	for _, c := range []kubeflow.Component{kubeflow.ComponentTrainer, kubeflow.ComponentBase, kubeflow.ComponentPipelines, kubeflow.ComponentModelRegistry} {
+		o, _ := kubeflowtest.Release().Operator(c)
+		csv := get(t, w, "operators.coreos.com/v1alpha1", "ClusterServiceVersion", o.Package, o.CSV)
+		require.Equal(t, "Succeeded", field(t, csv, "status", "phase"))
+		list = append(list, o.Package+"/"+o.CSV)
+	}
+	return list
+}
+
+func TestUninstallLeavesProfilesAndDefinitions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		install(t, w, whole())
+		definitions := names(w, "workload", "CustomResourceDefinition")
+		report, err := whole().Uninstall(t.Context(), w.Env())
+		require.NoError(t, err)
+		settle()
+		assert.Equal(t, []string{"team-a"}, names(w, "workload", "Profile"))
+		assert.Contains(t, names(w, "workload", "Namespace"), "team-a")
+		assert.Equal(t, definitions, names(w, "workload", "CustomResourceDefinition"))
+		for _, kind := range []string{"KubeflowBase", "KubeflowPipelines", "KubeflowTrainer", "ModelRegistry", "Subscription", "InstallPlan", "OperatorGroup", "Lease"} {
+			assert.Empty(t, names(w, "workload", kind), kind)
+		}
+		assert.Equal(t, []string{"aml-operator/aml-operator.v2.3.0"}, names(w, "workload", "ClusterServiceVersion"))
+		var kept []string
+		for _, k := range report.Kept {
+			kept = append(kept, k.Object.String()+": "+k.Reason)
+		}
+		assert.Contains(t, kept, "Profile team-a in cluster workload: deleting a profile deletes its namespace and all data in it")
+		assert.Contains(t, kept, "CustomResourceDefinition profiles.kubeflow.org in cluster workload: definitions stay: deleting one deletes all objects of its kind")
+
+		again, err := whole().Uninstall(t.Context(), w.Env())
+		require.NoError(t, err)
+		assert.NotNil(t, again)
+	})
+}
+
+func TestAnInstallThatIsKilledAtAnyWriteIsFinishedByTheNext(t *testing.T) {
+	writes := 0
+	var want map[string]string
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		install(t, w, whole())
+		writes = w.Fleet.Writes("workload") + w.Fleet.Writes("global")
+		want = endState(w)
+	})
+	step := 1
+	if testing.Short() {
+		step = 9
+	}
+	for n := 0; n < writes; n += step {
+		for _, effect := range [][]kubeflowFault{nil, afterEffect} {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				killAt(w, n, effect)
+				_, first := whole().Install(t.Context(), w.Env(), planewright.WithHolder("first"))
+				w.Fleet.Heal()
+				w.Fleet.Revive()
+				_, err := whole().Install(t.Context(), w.Env(), planewright.WithHolder("second"))
+				if err != nil {
+					t.Fatalf("killed at write %d: %v (the first one said %v)", n, err, first)
+				}
+				assert.Equal(t, want, endState(w), "killed at write %d", n)
+				plan, err := whole().Plan(t.Context(), w.Env())
+				require.NoError(t, err)
+				planewright.AssertNoChanges(t, plan)
+			})
+			if t.Failed() {
+				t.FailNow()
+			}
+		}
+	}
+	t.Logf("killed at each of %d writes", writes)
 }

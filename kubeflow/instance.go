@@ -133,6 +133,12 @@ func (s instanceStep) check(ctx context.Context, run *planewright.Run) (planewri
 	}
 	missing, err := s.unready(ctx, live)
 	change.Pending = strings.Join(missing, "; ")
+	if s.Component == ComponentBase && err == nil && len(missing) == 0 {
+		var address string
+		if address, err = s.gatewayAddress(ctx); address != "" {
+			s.GatewayAddress().Set(run, address)
+		}
+	}
 	return change, err
 }
 

@@ -54,11 +54,13 @@ func (s settings) workloadObjects() []runtime.Object {
 		newObject("components.aml.dev/v1alpha1", "KServe", "kserve-operator", "default-kserve", map[string]any{
 			"status": map[string]any{"conditions": []any{condition("Deployed", true, "InstallSuccessful", "")}}}),
 	}
+	objects = append(objects, newObject("operators.coreos.com/v1alpha1", "ClusterServiceVersion", "aml-operator", "aml-operator.v2.3.0", map[string]any{
+		"spec": map[string]any{"version": "2.3.0"}}))
 	if !s.noMesh && !s.meshV1 {
 		objects = append(objects,
 			definition("sailoperator.io", "v1", "Istio", "istios", false, true),
 			newObject("sailoperator.io/v1", "Istio", "", "default", map[string]any{"spec": map[string]any{
-				"version": "v1.28.0", "namespace": "istio-system", "values": map[string]any{}}}))
+				"version": "v1.30.1", "namespace": "istio-system", "values": map[string]any{}}}))
 	}
 	objects = append(objects, s.workload...)
 	return slices.DeleteFunc(objects, func(o runtime.Object) bool {

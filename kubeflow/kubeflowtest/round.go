@@ -26,6 +26,8 @@ type round struct {
 	// cluster is the one looked at, objects what it holds.
 	cluster string
 	objects []*object
+	// stale tells that objects were written since they were looked at.
+	stale bool
 	// wrote tells that something was changed, waiting that something is to be
 	// looked at again although no call will tell.
 	wrote, waiting bool
@@ -38,10 +40,12 @@ func (r *round) run() {
 }
 
 func (r *round) on(cluster string, controllers ...func()) {
-	r.cluster = cluster
+	r.cluster, r.objects = cluster, r.world.Fleet.Objects(cluster)
 	for _, c := range controllers {
-		r.objects = r.world.Fleet.Objects(cluster)
 		c()
+		if r.stale {
+			r.objects, r.stale = r.world.Fleet.Objects(cluster), false
+		}
 	}
 }
 
@@ -155,7 +159,7 @@ func (r *round) remove(o *object) {
 func (r *round) done(err error) {
 	switch {
 	case err == nil, apierrors.IsNotFound(err), apierrors.IsConflict(err):
-		r.wrote = true
+		r.wrote, r.stale = true, true
 	default:
 		r.err = errors.Join(r.err, err)
 	}

@@ -103,7 +103,7 @@ func NewWorld(options ...Option) *World {
 	}
 	w.Fleet.Configure(Global, kubefake.WithObjects(s.globalObjects()...))
 	w.Fleet.Configure(Workload, kubefake.WithObjects(s.workloadObjects()...))
-	w.Fleet.Configure(Workload, kubefake.WithLoadBalancers(5*time.Millisecond))
+	w.Fleet.Configure(Workload, kubefake.WithLoadBalancers(5*time.Millisecond), kubefake.WithVersion("v1.34.1"))
 	w.settle()
 	w.Fleet.OnCall(func(call kubefake.CallRecord) {
 		if call.Persisted {
