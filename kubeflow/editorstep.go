@@ -65,7 +65,9 @@ func (s editorStep) step(needs ...string) planewright.Step {
 			}
 			return nil
 		},
-		Render: func(context.Context, *planewright.Run) ([]planewright.File, error) { return s.render(id, s.desired()...) },
+		Render: func(context.Context, *planewright.Run) ([]planewright.File, error) {
+			return s.render(id, s.desired()...)
+		},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 
 	"github.com/planewright/planewright"
+	"github.com/planewright/planewright/kube/kubefake"
 	"github.com/planewright/planewright/kubeflow"
 	"github.com/planewright/planewright/kubeflow/kubeflowtest"
 	"github.com/stretchr/testify/assert"
@@ -81,33 +82,37 @@ func TestUninstallLeavesProfilesAndDefinitions(t *testing.T) {
 	})
 }
 
+// Whatever write of an install is the last one of its process, before it takes
+// effect or after: the next install ends in the state of one that nothing ever
+// disturbed, and the one after that changes nothing.
 func TestAnInstallThatIsKilledAtAnyWriteIsFinishedByTheNext(t *testing.T) {
-	writes := 0
+	stack := whole()
+	if testing.Short() {
+		stack = bare().WithProfiles(teamA())
+	}
+	var writes []write
 	var want map[string]string
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		install(t, w, whole())
-		writes = w.Fleet.Writes("workload") + w.Fleet.Writes("global")
-		want = endState(w)
+		install(t, w, stack)
+		settle()
+		writes, want = writesOf(w), endState(w)
 	})
-	step := 1
-	if testing.Short() {
-		step = 9
-	}
-	for n := 0; n < writes; n += step {
-		for _, effect := range [][]kubeflowFault{nil, afterEffect} {
+	for _, at := range writes {
+		for _, effect := range [][]kubefake.FaultOption{nil, {kubefake.AfterEffect()}} {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
-				killAt(w, n, effect)
-				_, first := whole().Install(t.Context(), w.Env(), planewright.WithHolder("first"))
+				w.Fleet.Fail(at.match(), kubefake.Killed, append(effect, kubefake.After(at.nth), kubefake.Times(1))...)
+				_, first := stack.Install(t.Context(), w.Env(), planewright.WithHolder("first"))
 				w.Fleet.Heal()
 				w.Fleet.Revive()
-				_, err := whole().Install(t.Context(), w.Env(), planewright.WithHolder("second"))
+				_, err := stack.Install(t.Context(), w.Env(), planewright.WithHolder("second"))
 				if err != nil {
-					t.Fatalf("killed at write %d: %v (the first one said %v)", n, err, first)
+					t.Fatalf("killed at %s: %v (the first one said %v)", at, err, first)
 				}
-				assert.Equal(t, want, endState(w), "killed at write %d", n)
-				plan, err := whole().Plan(t.Context(), w.Env())
+				settle()
+				assert.Empty(t, differences(want, endState(w)), "killed at %s", at)
+				plan, err := stack.Plan(t.Context(), w.Env())
 				require.NoError(t, err)
 				planewright.AssertNoChanges(t, plan)
 			})
@@ -116,5 +121,5 @@ func TestAnInstallThatIsKilledAtAnyWriteIsFinishedByTheNext(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("killed at each of %d writes", writes)
+	t.Logf("killed before and after each of %d writes", len(writes))
 }

@@ -21,8 +21,14 @@ const (
 	Host     = "kubeflow.acme.example"
 )
 
-// reaction is how long the simulation takes to notice a change.
-const reaction = 3 * time.Millisecond
+const (
+	// reaction is how long the simulation takes to notice a change.
+	reaction = 3 * time.Millisecond
+	// patience is how long it waits for what comes by itself: a pod that becomes ready.
+	patience = 10 * time.Millisecond
+	// retry is how long it waits after a call that failed.
+	retry = 200 * time.Millisecond
+)
 
 // World is a platform in memory. It is safe for concurrent use.
 type World struct {
@@ -106,7 +112,8 @@ func NewWorld(options ...Option) *World {
 	w.Fleet.Configure(Workload, kubefake.WithLoadBalancers(5*time.Millisecond), kubefake.WithVersion("v1.34.1"))
 	w.settle()
 	w.Fleet.OnCall(func(call kubefake.CallRecord) {
-		if call.Persisted {
+		// A lock and an inventory are nothing to any controller.
+		if call.Persisted && call.Kind != "Lease" && call.Kind != "ConfigMap" || call.Persisted && call.Namespace == "istio-system" {
 			w.kick(reaction)
 		}
 	})
@@ -218,9 +225,11 @@ func (w *World) simulate() {
 	r.run()
 	switch {
 	case r.err != nil:
-		w.kick(20 * time.Millisecond)
-	case r.wrote, r.waiting:
+		w.kick(retry)
+	case r.wrote:
 		w.kick(reaction)
+	case r.waiting:
+		w.kick(patience)
 	}
 }
 
