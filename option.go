@@ -12,7 +12,7 @@ import (
 // The defaults of the options.
 const (
 	// DefaultParallelism is how many steps run at a time, see [WithParallelism].
-	DefaultParallelism = 64
+	DefaultParallelism = 1024
 	// DefaultClusterParallelism is how many steps work on one cluster at a
 	// time, see [WithClusterParallelism].
 	DefaultClusterParallelism = 8
