@@ -67,7 +67,7 @@ func (p planes) deployment(n int) flyte.Deployment {
 		WithProjects(flyte.NewProject("team1")).
 		WithUserIdentity(flyte.NodeIdentity()).
 		WithControlPlane(flyte.NewControlPlane("control").WithHost("flyte.acme.example").
-		.WithIngress(flyte.ALB("arn:aws:acm:us-east-1:123456789012:certificate/a")).WithCatalog(flyte.CatalogAt("catalog.acme.internal:89")))
+			WithIngress(flyte.ALB("arn:aws:acm:us-east-1:123456789012:certificate/a")).WithCatalog(flyte.CatalogAt("catalog.acme.internal:89")))
 	labels := flyte.NewLabelMap()
 	for i := range n {
 		name := fmt.Sprintf("dp-%d", i)
