@@ -88,3 +88,23 @@ func TestRightsThatNoSpecNamesAnyMoreAreTaken(t *testing.T) {
 	assert.Zero(t, versions)
 	assert.Empty(t, install().Changed())
 }
+
+// Roles and policies are pruned at the same time, so either may go first.
+func TestARoleThatGoesBetweenTwoLooksIsGone(t *testing.T) {
+	w := newWorld()
+	inventory := &remembered{}
+	stack := func(specs ...cloud.IdentitySpec) planewright.Stack {
+		return w.stack(specs...).WithInventory(inventory, w.account.Prune)
+	}
+	_, err := planewright.Install(t.Context(), stack(w.admin(), w.user("dp-1")))
+	require.NoError(t, err)
+	plan, err := planewright.Plan(t.Context(), stack(w.user("dp-1")))
+	require.NoError(t, err)
+	w.aws.Fail(eksfake.Call("ListAttachedRolePolicies").On("flyte-admin"), eksfake.None, eksfake.Do(func() {
+		w.aws.RemoveRole("flyte-admin")
+	}))
+	_, err = planewright.Apply(t.Context(), plan)
+	require.NoError(t, err)
+	_, versions := w.aws.Policy("flyte-admin")
+	assert.Zero(t, versions)
+}

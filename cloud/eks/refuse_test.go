@@ -54,7 +54,7 @@ func TestARNsOfAnotherPartitionAreRefused(t *testing.T) {
 		`a role trusts OIDC providers of its own account only, which is 123456789012`: identity(w.account, trusting(iam.NewOIDCProvider(iam.AWS, "999999999999", "https://oidc.eks.us-east-1.amazonaws.com/id/A"))),
 	} {
 		require.ErrorIs(t, err, planewright.ErrInvalid)
-		assert.ErrorContains(t, err, want)
+		require.ErrorContains(t, err, want)
 	}
 	assert.Empty(t, w.aws.Calls())
 }

@@ -80,6 +80,9 @@ func (s roleStep) get(ctx context.Context, attachments bool) (*liveRole, error) 
 	if attachments {
 		live.attached, err = s.attachments(ctx)
 	}
+	if is(err, planewright.ErrNotFound) {
+		return nil, nil //nolint:nilnil // it went between the two looks
+	}
 	return live, err
 }
 

@@ -22,7 +22,7 @@ func TestADocumentThatNamesADeletedPrincipalIsNotChanged(t *testing.T) {
 	deleted, ok := errors.AsType[*iam.DeletedPrincipalError](err)
 	require.True(t, ok)
 	assert.Equal(t, d.DeletedPrincipals(), deleted.Principals)
-	assert.EqualError(t, err, "statement 1 (Old) of the trust policy names AROAEXAMPLEEXAMPLE123, a principal that was deleted; IAM takes no document that names it. Take it out of the statement, or make its principal again")
+	require.EqualError(t, err, "statement 1 (Old) of the trust policy names AROAEXAMPLEEXAMPLE123, a principal that was deleted; IAM takes no document that names it. Take it out of the statement, or make its principal again")
 
 	m, err := d.MergeTrust(iam.NewTrustPolicy())
 	require.NoError(t, err, "what is not written may name whom it likes")

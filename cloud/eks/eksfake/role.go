@@ -276,6 +276,13 @@ func (f *Fake) PutRole(r Role) {
 	write(f, f.roles, strings.ToLower(r.Name), &role{name: r.Name, path: path(aws.String(r.Path)), id: id, trust: r.Trust, tags: maps.Clone(r.Tags), attached: slices.Clone(r.Attached), boundary: r.Boundary, inline: r.Inline, created: time.Now()})
 }
 
+// RemoveRole takes a role away, whatever is attached to it.
+func (f *Fake) RemoveRole(name string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	write(f, f.roles, strings.ToLower(name), nil)
+}
+
 // Role returns a role as it is, whatever replicas show.
 func (f *Fake) Role(name string) (Role, bool) {
 	f.mu.Lock()
