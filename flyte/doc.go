@@ -15,6 +15,23 @@
 // names, and where charts come from. [Deployment.On] brings both together. Package
 // kube/live makes clusters of kubeconfigs and finds charts; kube/kubefake makes clusters in memory.
 //
+// [NewDeployment] is a Flyte on several clusters: a [ControlPlane] that users
+// talk to, and a [Dataplane] for each cluster that runs workflows. A [LabelMap]
+// says which of them run what:
+//
+//	deployment := flyte.NewDeployment("ml", flyte.V1_16_8).
+//		WithStorage(storage).WithDatabase(database).
+//		WithControlPlane(flyte.NewControlPlane("control").
+//			WithHost("flyte.acme.example").
+//			WithIngress(flyte.ALB(certificateARN))).
+//		WithDataplanes(
+//			flyte.NewDataplane("dp-1", "one"),
+//			flyte.NewDataplane("dp-2", "two")).
+//		WithLabelMap(flyte.NewLabelMap().
+//			WithLabel("cpu", flyte.Weight("dp-1", 1)).
+//			WithLabel("gpu", flyte.Weight("dp-1", 30), flyte.Weight("dp-2", 70)).
+//			WithDefault("cpu"))
+//
 // # Values
 //
 // The chart is given three layers of values, each merged over the one before
@@ -75,4 +92,20 @@
 //	Upgrade by helm upgrade                         Install with a newer Version
 //	Minor upgrades may change a lot                 the plan shows what changes; a finding warns of a downgrade
 //	Upgrade the components together                 not needed: they are one process
+//
+// And of its steps for several clusters:
+//
+//	Make a policy and roles                         steps identity/…, of [NewIdentity] or by default
+//	Make an OIDC provider for each cluster          step identity/…/oidc-provider/…
+//	Trust the data planes                           exact ServiceAccounts of each cluster; the plan reckons the budget
+//	Install a data plane                            steps dataplanes/…/namespace and release
+//	Make a token and read it                        step dataplanes/…/access, which waits until it is filled
+//	Put tokens and authorities into a Secret        step controlplane/credentials; others' keys stay
+//	Write labelClusterMap and clusterConfigs        WithLabelMap and WithDataplanes; always all of them
+//	Mount the credentials                           done; they are mounted where they are read
+//	Upgrade the control plane                       step controlplane/release, installed once with its credentials
+//	Make projects                                   step projects
+//	Bind labels to projects and workflows           step labels
+//	Run a workflow and look where it ran            WithCanary, with Verify
+//	Add a data plane                                WithDataplanes with one more; old clusters are not touched
 package flyte

@@ -28,6 +28,23 @@ const (
 //	flyte/ml/storage-secret   the storage's keys, if there are any of ours
 //	flyte/ml/release          the Helm release
 //
+// and, for a deployment in planes:
+//
+//	flyte/ml/identity/ACCOUNT/…          identities, by the accounts that they are in
+//	flyte/ml/controlplane/namespace      the control plane's namespace
+//	flyte/ml/controlplane/catalog        the load balancer of the catalog, if there is one
+//	flyte/ml/dataplanes/dp-1/namespace   each data plane's namespace
+//	flyte/ml/dataplanes/dp-1/release     its Helm release
+//	flyte/ml/dataplanes/dp-1/access      flyteadmin's token for it
+//	flyte/ml/controlplane/credentials    the tokens and authorities of all data planes
+//	flyte/ml/controlplane/release        the control plane's Helm release
+//	flyte/ml/projects                    projects in flyteadmin
+//	flyte/ml/labels                      the labels that they are bound to
+//	flyte/ml/placement                   where executions run; it is only verified
+//
+// with database-secret and storage-secret beside the releases that need them. A
+// data plane's name is in lower case there.
+//
 // What is wrong with the deployment or the Env is the error of every verb.
 func (d Deployment) On(env Env) planewright.Stack {
 	stack := planewright.NewStack(d.id())
