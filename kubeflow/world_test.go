@@ -1,6 +1,7 @@
 package kubeflow_test
 
 import (
+	"encoding/base64"
 	"fmt"
 	"strings"
 	"testing"
@@ -131,3 +132,5 @@ func manifest(apiVersion, kind, namespace, name string, content map[string]any) 
 
 // show prints events, for a test that is being written.
 func show(e planewright.Event) { fmt.Println(e.Kind, e.Step, e.Message, e.Err) }
+
+func encoded(data []byte) string { return base64.StdEncoding.EncodeToString(data) }

@@ -51,7 +51,7 @@ func (r *round) meshConfig(namespace, name string, mesh map[string]any) bool {
 // brings what the ServiceMesh says into the workload cluster.
 func (r *round) serviceMeshes() {
 	for _, m := range r.all("asm.alauda.io", "ServiceMesh") {
-		mesh := map[string]any{}
+		var mesh map[string]any
 		overlays, _, _ := unstructured.NestedSlice(m.Object, "spec", "overlays")
 		for _, o := range overlays {
 			overlay, _ := o.(map[string]any)
@@ -59,7 +59,7 @@ func (r *round) serviceMeshes() {
 			for _, p := range patches {
 				patch, _ := p.(map[string]any)
 				if patch["path"] == "spec.meshConfig.extensionProviders" {
-					mesh["extensionProviders"] = patch["value"]
+					mesh = map[string]any{"extensionProviders": patch["value"]}
 				}
 			}
 		}
@@ -69,7 +69,8 @@ func (r *round) serviceMeshes() {
 		}
 		cluster, objects := r.cluster, r.objects
 		r.cluster, r.objects = Workload, r.world.Fleet.Objects(Workload)
-		if r.meshConfig("istio-system", "istio-1-22", mesh) {
+		// Without a patch, what the control plane came with stays.
+		if mesh == nil && r.get("", "ConfigMap", "istio-system", "istio-1-22") != nil || r.meshConfig("istio-system", "istio-1-22", mesh) {
 			r.ensure(deployment("istio-system", "istiod-1-22", "registry.acme.example/pilot:1.22"))
 		}
 		r.cluster, r.objects = cluster, objects

@@ -88,7 +88,7 @@ func (r *round) subscription(sub *object) {
 		return
 	}
 	plan := r.installPlan(sub, target)
-	if plan == nil {
+	if plan == nil || plan.GetUID() == "" {
 		return
 	}
 	status["currentCSV"], status["state"] = target, "UpgradePending"
@@ -204,6 +204,9 @@ func (r *round) operator(csv *object) {
 		return
 	}
 	image := "registry.acme.example/" + pkg.Name + ":v1"
+	if csv.GetUID() == "" {
+		return
+	}
 	d := r.ensure(ownedBy(deployment(csv.GetNamespace(), pkg.Name, image), csv))
 	if !available(d) || r.fault(pkg.Name) == NeverAvailable {
 		set("Installing", "InstallWaiting", "installing: waiting for deployment "+pkg.Name+" to become ready: deployment not available", nil)

@@ -80,7 +80,9 @@ func (r *round) serves(crd string) bool {
 	return d != nil && hasCondition(d, "Established")
 }
 
-// ensure creates an object if it does not exist, and returns it as it is.
+// ensure creates an object if it does not exist, and returns it as it is: one
+// that has just been made has no uid before the next round. It returns nil if it
+// cannot be made yet.
 func (r *round) ensure(o *object) *object {
 	gvk := o.GroupVersionKind()
 	if have := r.get(gvk.Group, gvk.Kind, o.GetNamespace(), o.GetName()); have != nil {
@@ -90,9 +92,9 @@ func (r *round) ensure(o *object) *object {
 		r.waiting = true // its namespace or definition is not there yet, or going away
 		return nil
 	}
-	r.wrote = true
-	r.objects = r.world.Fleet.Objects(r.cluster)
-	return r.get(gvk.Group, gvk.Kind, o.GetNamespace(), o.GetName())
+	r.wrote, r.stale = true, true
+	r.objects = append(r.objects, o)
+	return o
 }
 
 // create creates an object past the call log.

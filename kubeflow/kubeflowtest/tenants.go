@@ -19,7 +19,7 @@ func (r *round) profile(p *object) {
 	if ns == nil {
 		ns = r.ensure(labelled(annotated(namespace(name), map[string]string{"owner": owner}), profileLabels()))
 	}
-	if ns == nil {
+	if ns == nil || ns.GetUID() == "" {
 		return
 	}
 	if ns.GetAnnotations()["owner"] != owner {

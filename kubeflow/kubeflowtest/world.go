@@ -197,6 +197,13 @@ func (w *World) Offer(packages ...Package) {
 	w.kick(reaction)
 }
 
+// Add creates objects in a cluster, past its call log, as somebody else would. It
+// panics if one of them is refused.
+func (w *World) Add(cluster string, objects ...runtime.Object) {
+	w.Fleet.Configure(cluster, kubefake.WithObjects(objects...))
+	w.kick(reaction)
+}
+
 // kick has the simulation run soon.
 func (w *World) kick(after time.Duration) {
 	w.mu.Lock()
