@@ -102,6 +102,8 @@ func (i *identities) validateSubjects(p *planewright.Problems, path string, spec
 		at := fmt.Sprintf("%s.subjects[%d]", path, n)
 		where := s.Cluster.Account
 		switch {
+		case where.Clusters == nil || s.Cluster.Name == "":
+			p.Add(at+".cluster", s.Cluster.Name, "a ServiceAccount is in a cluster, and a cluster in an account that can be asked about it", "refer to it by the account: account.Cluster(name)")
 		case where.Provider != cloud.AWS:
 			p.Add(at+".cluster", s.Cluster.Name, "a role is assumed from EKS; the cluster is in "+where.String(), "give it an identity of its own cloud")
 		case policy.PartitionOf(where.Location) != i.Partition:

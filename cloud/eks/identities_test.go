@@ -255,7 +255,9 @@ func TestIdentitiesThatAreRefused(t *testing.T) {
 	w := newWorld()
 	china := eksfake.New(accountID, "cn-north-1", "cn")
 	foreign := eksfake.New("999999999999", "us-east-1", "far")
-	gcp := cloud.Account{Provider: cloud.GCP, ID: "acme-ml", Location: "europe-west4"}
+	gcp := cloud.Account{Provider: cloud.GCP, ID: "acme-ml", Location: "europe-west4", Clusters: w.account.Clusters}
+	config := w.aws.Config()
+	config.AccountID, config.Region = "1234", ""
 	subjects := func(s ...cloud.Subject) cloud.IdentitySpec {
 		return cloud.IdentitySpec{Name: "flyte", Owner: "flyte.ml", Subjects: s}
 	}
@@ -277,8 +279,14 @@ func TestIdentitiesThatAreRefused(t *testing.T) {
 		"Pod Identity of a pattern": {w.aws.Account(eks.WithIdentityMode(eks.PodIdentity)), w.user("dp-1"), "an association of Pod Identity names one ServiceAccount"},
 		"Pod Identity in another account": {w.aws.Account(eks.WithIdentityMode(eks.PodIdentity)),
 			subjects(cloud.Subject{Cluster: foreign.Account().Cluster("far"), Namespace: "flyte", ServiceAccount: "x"}), "Pod Identity gives roles of the cluster's account only"},
-		"a path that is none":     {w.aws.Account(eks.WithPath("flyte")), w.admin(), "a path begins and ends with a slash"},
-		"a boundary that is none": {w.aws.Account(eks.WithPermissionsBoundary("limits")), w.admin(), "a permissions boundary is a managed policy"},
+		"an account that is none": {eks.New(config), w.admin(), `account "1234": an account id has 12 digits`},
+		"no region":               {eks.New(config), w.admin(), "region: clusters are in a region"},
+		"a mode that is none":     {w.aws.Account(eks.WithIdentityMode("irsa")), w.admin(), `identityMode "irsa": there is no such mode; fix: use eks.IRSA, eks.PodIdentity or eks.Hybrid`},
+		"a cluster without an account": {w.account, subjects(cloud.Subject{Cluster: cloud.ClusterRef{Name: "dp-1"}, Namespace: "flyte", ServiceAccount: "x"}),
+			"a cluster in an account that can be asked about it"},
+		"a cluster without a name": {w.account, subjects(w.subject("", "flyte", "x")), "refer to it by the account"},
+		"a path that is none":      {w.aws.Account(eks.WithPath("flyte")), w.admin(), "a path begins and ends with a slash"},
+		"a boundary that is none":  {w.aws.Account(eks.WithPermissionsBoundary("limits")), w.admin(), "a permissions boundary is a managed policy"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := c.account.Identities.Provision("flyte/ml/identity", c.spec).Err

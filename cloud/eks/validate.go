@@ -21,8 +21,20 @@ var (
 // spareTags are what is left of the 50 tags of a resource for those of callers.
 const spareTags = 40
 
-// validateMade checks the options for what is made.
+// accountNumber is an account's id.
+var accountNumber = regexp.MustCompile(`^[0-9]{12}$`)
+
+// validateMade checks the account, and the options for what is made.
 func (a *account) validateMade(p *planewright.Problems) {
+	if !accountNumber.MatchString(a.AccountID) {
+		p.Add("account", a.AccountID, "an account id has 12 digits", "set eks.Config's AccountID, or use eks.Open")
+	}
+	if a.Region == "" {
+		p.Add("region", "", "clusters are in a region", "set eks.Config's Region, or use eks.Open")
+	}
+	if !slices.Contains([]IdentityMode{"", IRSA, PodIdentity, Hybrid}, a.mode) {
+		p.Add("identityMode", string(a.mode), "there is no such mode", "use eks.IRSA, eks.PodIdentity or eks.Hybrid")
+	}
 	if !rolePath.MatchString(a.path) || len(a.path) > 512 {
 		p.Add("path", a.path, "a path begins and ends with a slash, and has at most 512 characters", `use something like "/flyte/"`)
 	}

@@ -48,6 +48,7 @@ func (c *clusters) validate(spec cloud.ClusterSpec) error {
 	if c.Container == nil {
 		p.Add("account", c.Project, "the account has no client for GKE, so it can make no clusters", "give gke.Config a Container, or use gke.Open")
 	}
+	c.validateProject(&p)
 	if !clusterNamePattern.MatchString(spec.Name()) {
 		p.Add("name", spec.Name(), "a GKE cluster's name has at most 40 lower-case letters, digits and hyphens, and begins with a letter", "rename it")
 	}

@@ -205,14 +205,18 @@ func TestIdentitiesThatAreRefused(t *testing.T) {
 		"a Google service account is taken on from GKE": change(func(s *cloud.IdentitySpec) {
 			s.Subjects[0].Cluster = eksfake.New("123456789012", "us-east-1", "x").Account().Cluster("x")
 		}),
-		"Cloud Storage uses its keys itself": change(func(s *cloud.IdentitySpec) { s.Buckets[0].KMSKey = "key" }),
-		"use the bucket's plain name":        change(func(s *cloud.IdentitySpec) { s.Buckets[0].Bucket = "gs://acme" }),
+		"a cluster in an account that can be asked about it":  change(func(s *cloud.IdentitySpec) { s.Subjects[0].Cluster.Account.Clusters = nil }),
+		"it has no wildcards and does not begin with a slash": change(func(s *cloud.IdentitySpec) { s.Buckets[0].Prefix = "/models/*" }),
+		"an owner is a part of the description":               change(func(s *cloud.IdentitySpec) { s.Owner = strings.Repeat("x", 250) }),
+		"Cloud Storage uses its keys itself":                  change(func(s *cloud.IdentitySpec) { s.Buckets[0].KMSKey = "key" }),
+		"use the bucket's plain name":                         change(func(s *cloud.IdentitySpec) { s.Buckets[0].Bucket = "gs://acme" }),
 	} {
 		err := w.account.Identities.Provision("flyte/ml/identity", spec).Err
 		require.ErrorIs(t, err, planewright.ErrInvalid)
 		require.ErrorContains(t, err, want)
 	}
 	assert.Empty(t, w.google.Calls())
+	require.ErrorContains(t, gke.New(gke.Config{Container: w.google.Container(), IAM: w.google.IAM(), Storage: w.google.Storage()}).Identities.Provision("flyte/ml/identity", w.spec("team1")).Err, "a project is named by its id")
 
 	w.google.ChangeCluster("main", func(c *containerpb.Cluster) { c.WorkloadIdentityConfig = nil })
 	_, err := planewright.Install(t.Context(), w.stack(w.spec("team1")))
@@ -288,6 +292,7 @@ func TestAClusterIsMade(t *testing.T) {
 		"a version is like 1.33":                   cloud.NewCluster("dp").WithVersion("latest"),
 		"a GKE cluster is in one subnetwork":       cloud.NewCluster("dp").WithSubnets("a", "b"),
 		"roles of clusters and nodes are AWS's":    cloud.NewCluster("dp").WithRoles("arn:aws:iam::123456789012:role/x", ""),
+		"this label says whose a cluster is":       cloud.NewCluster("dp").WithLabels(map[string]string{"planewright-stack": "mine"}),
 		"a label of Google's has lower-case":       cloud.NewCluster("dp").WithLabels(map[string]string{"Team": "ML"}),
 		"GKE makes no cluster without a node pool": cloud.NewCluster("dp").WithoutNodeGroups(),
 	} {

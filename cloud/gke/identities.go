@@ -75,11 +75,22 @@ var (
 	kubeName    = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
 )
 
+// validateProject checks what all names are made of.
+func (p *project) validateProject(problems *planewright.Problems) {
+	if p.Project == "" || strings.ContainsAny(p.Project, "/ ") {
+		problems.Add("project", p.Project, "a project is named by its id", "set gke.Config's Project")
+	}
+	if p.Location == "" || strings.ContainsAny(p.Location, "/ ") {
+		problems.Add("location", p.Location, "clusters are in a region or a zone", "set gke.Config's Location")
+	}
+}
+
 func (i *identities) validate(specs []cloud.IdentitySpec) error {
 	var p planewright.Problems
 	if i.IAM == nil || i.Container == nil || i.Storage == nil {
 		p.Add("account", i.Project, "the account lacks a client for IAM, GKE or Cloud Storage, so it can make no identities", "give gke.Config all three, or use gke.Open")
 	}
+	i.validateProject(&p)
 	seen := map[string]bool{}
 	for n, spec := range specs {
 		path := fmt.Sprintf("identities[%d]", n)
@@ -105,6 +116,8 @@ func (i *identities) validate(specs []cloud.IdentitySpec) error {
 		for m, s := range spec.Subjects {
 			at := fmt.Sprintf("%s.subjects[%d]", path, m)
 			switch {
+			case s.Cluster.Account.Clusters == nil || s.Cluster.Name == "":
+				p.Add(at+".cluster", s.Cluster.Name, "a ServiceAccount is in a cluster, and a cluster in an account that can be asked about it", "refer to it by the account: account.Cluster(name)")
 			case s.Cluster.Account.Provider != cloud.GCP:
 				p.Add(at+".cluster", s.Cluster.Name, "a Google service account is taken on from GKE; the cluster is in "+s.Cluster.Account.String(), "give it an identity of its own cloud")
 			case s.Pattern || strings.ContainsAny(s.Namespace+s.ServiceAccount, "*?"):
