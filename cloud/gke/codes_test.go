@@ -6,16 +6,19 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"testing/synctest"
 
 	"cloud.google.com/go/container/apiv1/containerpb"
 	"github.com/googleapis/gax-go/v2"
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/cloud"
 	"github.com/planewright/planewright/cloud/gke"
+	"github.com/planewright/planewright/cloud/gke/gkefake"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/api/googleapi"
 	"google.golang.org/api/storage/v1"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 )
@@ -34,6 +37,8 @@ func (a answering) GetCluster(context.Context, *containerpb.GetClusterRequest, .
 func (a answering) GetBucket(context.Context, string) (*storage.Bucket, error) { return nil, a.err }
 
 func TestWhatTheCodesOfGoogleMean(t *testing.T) {
+	tooFast, err := status.New(codes.ResourceExhausted, "what Google says").WithDetails(&errdetails.ErrorInfo{Reason: "RATE_LIMIT_EXCEEDED"})
+	require.NoError(t, err)
 	for _, c := range []struct {
 		err       error
 		code      string
@@ -57,6 +62,8 @@ func TestWhatTheCodesOfGoogleMean(t *testing.T) {
 		{&googleapi.Error{Code: http.StatusTooManyRequests, Message: "what Google says"}, "429", planewright.ErrThrottled, true},
 		{&googleapi.Error{Code: http.StatusBadGateway, Message: "what Google says"}, "502", planewright.ErrUnavailable, true},
 		{&googleapi.Error{Code: http.StatusBadRequest, Message: "what Google says"}, "400", planewright.ErrInvalid, false},
+		{tooFast.Err(), "RESOURCE_EXHAUSTED", planewright.ErrThrottled, true},
+		{&googleapi.Error{Code: http.StatusForbidden, Message: "what Google says", Errors: []googleapi.ErrorItem{{Reason: "rateLimitExceeded"}}}, "403", planewright.ErrThrottled, true},
 		{context.DeadlineExceeded, "", planewright.ErrTimeout, true},
 	} {
 		name := fmt.Sprintf("%s %v", c.code, c.err)
@@ -70,4 +77,20 @@ func TestWhatTheCodesOfGoogleMean(t *testing.T) {
 		_, err = account.Buckets.Describe(t.Context(), "acme-flyte")
 		require.ErrorIs(t, err, c.kind, name)
 	}
+}
+
+func TestCallsThatComeTooFastAreMadeAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.google.Fail(gkefake.Call("CreateServiceAccount"), gkefake.Throttled, gkefake.Times(2))
+		w.install(t, w.spec("team1"))
+		assert.Len(t, w.members("flyte-user"), 1)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.google.Fail(gkefake.Call("CreateServiceAccount"), gkefake.Throttled)
+		_, err := planewright.Install(t.Context(), w.stack(w.spec("team1")))
+		require.ErrorIs(t, err, planewright.ErrThrottled)
+		require.ErrorContains(t, err, "iam.serviceAccounts.create ServiceAccount projects/acme-ml/serviceAccounts/flyte-user@acme-ml.iam.gserviceaccount.com: RESOURCE_EXHAUSTED: Quota exceeded for quota metric")
+	})
 }

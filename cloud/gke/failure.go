@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 
+	"github.com/googleapis/gax-go/v2/apierror"
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/cloud"
 	"google.golang.org/api/googleapi"
@@ -38,6 +40,9 @@ func failure(operation string, object planewright.Object, err error) error {
 	case errors.As(err, &network):
 		e.Kind, e.Transient = planewright.ErrUnavailable, true
 	}
+	if tooFast(err) {
+		e.Kind, e.Transient = planewright.ErrThrottled, true
+	}
 	switch {
 	case is(e.Kind, planewright.ErrDenied):
 		e.Hint = "grant the permission; it is also missing where the API is switched off, or the project does not exist"
@@ -45,6 +50,19 @@ func failure(operation string, object planewright.Object, err error) error {
 		e.Hint = "ask for more quota, or remove what is no longer needed"
 	}
 	return e
+}
+
+// tooFast reports whether calls come too fast. Google says so by the codes for
+// exhausted quotas and for denials too, and tells the difference by a reason.
+// https://cloud.google.com/apis/design/errors#error_info
+func tooFast(err error) bool {
+	if api, ok := apierror.FromError(err); ok && api.Reason() == "RATE_LIMIT_EXCEEDED" {
+		return true
+	}
+	rest, ok := errors.AsType[*googleapi.Error](err)
+	return ok && slices.ContainsFunc(rest.Errors, func(item googleapi.ErrorItem) bool {
+		return item.Reason == "rateLimitExceeded" || item.Reason == "userRateLimitExceeded"
+	})
 }
 
 // code is a gRPC code as Google's documentation spells it.

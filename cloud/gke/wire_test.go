@@ -96,7 +96,7 @@ func TestConditionsSurviveTheWire(t *testing.T) {
 
 func TestErrorsOverTheWire(t *testing.T) {
 	t.Parallel()
-	for fault, want := range map[gkefake.Fault]error{gkefake.Denied: planewright.ErrDenied, gkefake.Exhausted: planewright.ErrQuota, gkefake.Aborted: planewright.ErrConflict} {
+	for fault, want := range map[gkefake.Fault]error{gkefake.Denied: planewright.ErrDenied, gkefake.Exhausted: planewright.ErrQuota, gkefake.Throttled: planewright.ErrThrottled, gkefake.Aborted: planewright.ErrConflict} {
 		w, _ := overTheWire(t)
 		w.google.Fail(gkefake.Call("GetServiceAccount"), fault)
 		_, err := planewright.Plan(t.Context(), w.stack(w.spec("team1")), planewright.WithAttempts(1))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 )
@@ -21,8 +22,10 @@ const (
 	Unavailable Fault = "unavailable"
 	// Aborted is ABORTED: somebody else has written in between.
 	Aborted Fault = "aborted"
-	// Exhausted is RESOURCE_EXHAUSTED.
+	// Exhausted is RESOURCE_EXHAUSTED: a quota is used up.
 	Exhausted Fault = "resource-exhausted"
+	// Throttled is RESOURCE_EXHAUSTED with the reason that calls come too fast.
+	Throttled Fault = "throttled"
 	// Busy is FAILED_PRECONDITION with the text of an operation under way.
 	Busy Fault = "incompatible-operation"
 	// Block gives no answer until the call's context ends.
@@ -36,7 +39,7 @@ const (
 var ErrKilled = errors.New("gkefake: this process was killed")
 
 // Faults returns the faults that any call may meet.
-func Faults() []Fault { return []Fault{Denied, Unavailable, Aborted, Exhausted, Killed} }
+func Faults() []Fault { return []Fault{Denied, Unavailable, Aborted, Exhausted, Throttled, Killed} }
 
 // Match says which calls a rule is about.
 type Match struct{ operation, object string }
@@ -132,6 +135,13 @@ func do[T any](ctx context.Context, f *Fake, operation, object string, write boo
 		return none, status.Error(codes.Aborted, "There were concurrent policy changes. Please retry the whole read-modify-write with exponential backoff.")
 	case Exhausted:
 		return none, status.Error(codes.ResourceExhausted, "Quota exceeded.")
+	case Throttled:
+		tooFast, err := status.New(codes.ResourceExhausted, "Quota exceeded for quota metric 'Read requests' and limit 'Read requests per minute'.").
+			WithDetails(&errdetails.ErrorInfo{Reason: "RATE_LIMIT_EXCEEDED", Domain: "googleapis.com"})
+		if err != nil {
+			return none, err
+		}
+		return none, tooFast.Err()
 	case Busy:
 		return none, status.Error(codes.FailedPrecondition, "Cluster is running incompatible operation operation-1.")
 	case Block:
