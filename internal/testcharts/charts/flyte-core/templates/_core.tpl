@@ -48,42 +48,59 @@ metadata:
 
 {{/* Where pods run: call with (list root component). */}}
 {{- define "core.placement" -}}
-{{- $root := index . 0 -}}{{- $c := index . 1 -}}
-{{- include "core.tpl" (list $root "nodeSelector" $c.nodeSelector 6) }}
-{{- include "core.tpl" (list $root "affinity" $c.affinity 6) }}
-{{- include "core.tpl" (list $root "tolerations" $c.tolerations 6) }}
+{{- include "core.tpl" (list (index . 0) "nodeSelector" (index . 1).nodeSelector 0) }}
+{{- include "core.tpl" (list (index . 0) "affinity" (index . 1).affinity 0) }}
+{{- include "core.tpl" (list (index . 0) "tolerations" (index . 1).tolerations 0) }}
 {{- end -}}
 
-{{/* The first lines of a Deployment's spec: call with (list root name component). */}}
+{{/* What Prometheus finds a pod by: call with (list port enabled). */}}
+{{- define "core.scraped" -}}
+prometheus.io/path: /metrics
+prometheus.io/port: {{ index . 0 | quote }}
+{{- if index . 1 }}
+prometheus.io/scrape: "true"
+{{- end }}
+{{- end -}}
+
+{{/* A Deployment up to the spec of its pod: call with (list root name component replicas configFile [port enabled]). No replicas are set where they are a bool. */}}
 {{- define "core.deployment" -}}
-{{- $root := index . 0 -}}{{- $name := index . 1 -}}{{- $c := index . 2 -}}
+{{- $root := index . 0 }}{{ $name := index . 1 }}{{ $c := index . 2 -}}
 apiVersion: apps/v1
 kind: Deployment
-{{ include "core.meta" (list $root $name $name) }}
+{{ include "core.meta" (list $root (ternary "syncresources" $name (eq $name "flyteclusterresourcesync")) $name) }}
   {{- with $c.annotations }}
   annotations: {{- toYaml . | nindent 4 }}
   {{- end }}
-{{- end -}}
-
-{{/* The head of a pod template: call with (list root name component checksummed). */}}
-{{- define "core.pod" -}}
-{{- $root := index . 0 }}{{ $name := index . 1 }}{{ $c := index . 2 }}
+spec:
+  {{- if not (kindIs "bool" (index . 3)) }}
+  replicas: {{ index . 3 }}
+  {{- end }}
   selector:
     matchLabels: {{- include "core.selector" (list $root $name) | nindent 6 }}
   {{- include "core.tpl" (list $root "strategy" $c.strategy 2) }}
   template:
     metadata:
       annotations:
-        configChecksum: {{ include (print $root.Template.BasePath (index . 3)) $root | sha256sum | trunc 63 | quote }}
+        configChecksum: {{ include "core.checksum" (list $root (index . 4)) }}
         {{- with $c.podAnnotations }}{{ toYaml . | nindent 8 }}{{ end }}
+        {{- with slice . 5 }}{{ include "core.scraped" . | nindent 8 }}{{ end }}
       labels:
         {{- include "core.labels" (list $root $name) | nindent 8 }}
         {{- with $c.podLabels }}{{ toYaml . | nindent 8 }}{{ end }}
     spec:
-      {{- include "core.tpl" (list $root "securityContext" $c.securityContext 6) }}
-      {{- with $c.priorityClassName }}
-      priorityClassName: {{ . }}
-      {{- end }}
+      {{- include "core.pod" (list $root $c) | indent 6 }}
+{{- end -}}
+
+{{/* How a pod runs: call with (list root component). */}}
+{{- define "core.pod" -}}
+{{- include "core.tpl" (list (index . 0) "securityContext" (index . 1).securityContext 0) }}
+{{- with (index . 1).priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- end -}}
+
+{{- define "core.checksum" -}}
+{{ include (print (index . 0).Template.BasePath (index . 1)) (index . 0) | sha256sum | trunc 63 | quote }}
 {{- end -}}
 
 {{- define "core.closed" -}}
@@ -186,7 +203,6 @@ metadata:
 spec:
   endpoints:
     - {port: http-metrics, path: /metrics, interval: {{ $m.interval }}, scrapeTimeout: {{ $m.scrapeTimeout }}}
-  namespaceSelector: {matchNames: [{{ include "core.ns" $root }}]}
   selector:
     matchLabels: {{- include "core.selector" (list $root $name) | nindent 6 }}
 {{- end }}
@@ -194,44 +210,43 @@ spec:
 
 {{/* The storage's configuration. */}}
 {{- define "core.storage" -}}
-{{- $s := .Values.storage -}}
 storage:
   {{- if eq .Values.storage.type "s3" }}
   type: s3
   container: {{ .Values.storage.bucketName | quote }}
   connection:
-    auth-type: {{ $s.s3.authType }}
-    region: {{ $s.s3.region }}
-    {{- with $s.s3.endpoint }}
+    auth-type: {{ .Values.storage.s3.authType }}
+    region: {{ .Values.storage.s3.region }}
+    {{- with .Values.storage.s3.endpoint }}
     endpoint: {{ . }}
     {{- end }}
-    {{- if eq $s.s3.authType "accesskey" }}
-    access-key: {{ $s.s3.accessKey }}
-    secret-key: {{ $s.s3.secretKey }}
+    {{- if eq .Values.storage.s3.authType "accesskey" }}
+    access-key: {{ .Values.storage.s3.accessKey }}
+    secret-key: {{ .Values.storage.s3.secretKey }}
     {{- end }}
-  {{- else if eq $s.type "gcs" }}
+  {{- else if eq .Values.storage.type "gcs" }}
   type: stow
-  container: {{ $s.bucketName | quote }}
+  container: {{ .Values.storage.bucketName | quote }}
   stow:
     kind: google
     config:
       json: ""
-      project_id: {{ $s.gcs.projectId }}
+      project_id: {{ .Values.storage.gcs.projectId }}
       scopes: https://www.googleapis.com/auth/cloud-platform
-  {{- else if eq $s.type "sandbox" }}
+  {{- else if eq .Values.storage.type "sandbox" }}
   type: minio
-  container: {{ $s.bucketName | quote }}
+  container: {{ .Values.storage.bucketName | quote }}
   stow:
     kind: s3
     config: {access_key_id: minio, auth_type: accesskey, secret_key: miniostorage, disable_ssl: true, endpoint: "http://minio.{{ .Release.Namespace }}.svc.cluster.local:9000", region: us-east-1}
   signedUrl:
     stowConfigOverride: {endpoint: "http://minio.{{ .Release.Namespace }}.svc.cluster.local:9000"}
-  {{- else if eq $s.type "custom" }}
-  {{- include "core.items" (list . $s.custom 2) }}
+  {{- else if eq .Values.storage.type "custom" }}
+  {{- include "core.items" (list . .Values.storage.custom 2) }}
   {{- end }}
-  enable-multicontainer: {{ $s.enableMultiContainer }}
-  limits: {maxDownloadMBs: {{ $s.limits.maxDownloadMBs }}}
-  cache: {max_size_mbs: {{ $s.cache.maxSizeMBs }}, target_gc_percent: {{ $s.cache.targetGCPercent }}}
+  enable-multicontainer: {{ .Values.storage.enableMultiContainer }}
+  limits: {maxDownloadMBs: {{ .Values.storage.limits.maxDownloadMBs }}}
+  cache: {max_size_mbs: {{ .Values.storage.cache.maxSizeMBs }}, target_gc_percent: {{ .Values.storage.cache.targetGCPercent }}}
 {{- end -}}
 
 {{- define "core.storageFile" -}}
@@ -248,9 +263,10 @@ storage:
 {{- end }}
 {{- end -}}
 
+{{/* Its volume: call with (list root secretName). */}}
 {{- define "core.authVolume" -}}
-{{- if .Values.secrets.adminOauthClientCredentials.enabled }}
+{{- if (index . 0).Values.secrets.adminOauthClientCredentials.enabled }}
 - name: auth
-  secret: {secretName: {{ .Values.secrets.adminOauthClientCredentials.secretName }}}
+  secret: {secretName: {{ index . 1 }}}
 {{- end }}
 {{- end -}}
