@@ -1,6 +1,7 @@
 package eks_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -103,4 +104,59 @@ func TestByPodIdentityAServiceAccountHasOneRole(t *testing.T) {
 	require.ErrorIs(t, err, planewright.ErrInvalid)
 	require.ErrorContains(t, err, `identities[1].subjects[0] "flyte/flyteadmin": by Pod Identity a ServiceAccount has one role, and it has flyte-admin already`)
 	require.NoError(t, newWorld().account.Identities.Provision("flyte/ml/identity", w.admin(), other).Err, "by tokens it may take on both")
+}
+
+// named is a port whose clusters have the issuer that a test gives them.
+type named struct {
+	cloud.Clusters
+	issuer string
+}
+
+func (n named) Describe(ctx context.Context, name string) (cloud.Cluster, error) {
+	c, err := n.Clusters.Describe(ctx, name)
+	c.Issuer = n.issuer
+	return c, err
+}
+
+func TestIssuersThatNoConditionKeyCanBeMadeOfStopBeforeAnyWrite(t *testing.T) {
+	const host = "oidc.eks.us-east-1.amazonaws.com"
+	for issuer, want := range map[string]string{
+		"http://" + host + "/id/A":      "an issuer is reached by https",
+		"https://" + host + ":443/id/A": "IAM takes no issuer with a port",
+		"https://" + host + "/id/A.":    "an issuer does not end in a dot: condition keys made of it would never match",
+		"https://" + host + "/id/A/":    "an issuer does not end in a slash",
+		"https://" + host + "/id/*":     "an issuer is a scheme, a host and a path",
+	} {
+		w := newWorld()
+		w.account.Clusters = named{w.account.Clusters, issuer}
+		_, err := planewright.Install(t.Context(), w.stack(w.user("dp-1")))
+		require.ErrorIs(t, err, planewright.ErrBlocked)
+		require.ErrorContains(t, err, fmt.Sprintf("%q: %s; fix: use the issuer as the cluster tells it", issuer, want))
+		assert.Empty(t, w.aws.Writes())
+	}
+}
+
+func TestDocumentsThatCannotBeWrittenStopBeforeAnyWrite(t *testing.T) {
+	t.Run("a trust policy with a key twice, of which parsers keep either", func(t *testing.T) {
+		w := newWorld()
+		w.aws.PutRole(eksfake.Role{Name: "flyte-admin", Tags: map[string]string{eks.OwnerTag: "flyte.ml"},
+			Trust: `{"Version":"2012-10-17","Statement":[{"Effect":"Deny","Effect":"Allow","Principal":"*","Action":"sts:AssumeRole"}]}`})
+		_, err := planewright.Install(t.Context(), w.stack(w.admin()))
+		require.ErrorIs(t, err, planewright.ErrInvalid)
+		require.ErrorContains(t, err, `trust policy of role flyte-admin: policy document`)
+		require.ErrorContains(t, err, `the key "Effect" occurs twice`)
+		assert.Empty(t, w.aws.Writes())
+	})
+	t.Run("a managed policy that is too long", func(t *testing.T) {
+		w := newWorld()
+		spec := w.admin()
+		for i := range 60 {
+			spec.Buckets = append(spec.Buckets, cloud.BucketAccess{Bucket: fmt.Sprintf("acme-%050d", i), Prefix: "metadata/"})
+		}
+		_, err := planewright.Install(t.Context(), w.stack(spec))
+		require.ErrorIs(t, err, planewright.ErrBlocked)
+		require.ErrorContains(t, err, "managed policy flyte-admin has")
+		require.ErrorContains(t, err, "more than the 6144 that the account allows. Ways out: prefixes of one bucket instead of many buckets")
+		assert.Empty(t, w.aws.Writes())
+	})
 }

@@ -2,6 +2,7 @@ package iam
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/planewright/planewright"
@@ -69,11 +70,13 @@ type TooLongError struct {
 	// What is the document: "trust policy of role flyte-dataplanes".
 	What string
 	Budget
+	// WaysOut are what can be done, from the one that lasts.
+	WaysOut []string
 }
 
 // Error implements error.
 func (e *TooLongError) Error() string {
-	return fmt.Sprintf("%s has %s. Ways out: %s", e.What, e.Budget, strings.Join(Alternatives(), "; "))
+	return fmt.Sprintf("%s has %s. Ways out: %s", e.What, e.Budget, strings.Join(e.WaysOut, "; "))
 }
 
 // Is matches planewright.ErrInvalid and planewright.ErrQuota.
@@ -84,8 +87,17 @@ func (e *TooLongError) Is(target error) bool {
 // CheckLength returns a [*TooLongError] if the document has more characters
 // than the limit.
 func (d Document) CheckLength(what string, limit int) error {
-	if b := d.Budget(limit); b.Used > limit {
-		return &TooLongError{What: what, Budget: b}
+	b := d.Budget(limit)
+	if b.Used <= limit {
+		return nil
 	}
-	return nil
+	ways := Alternatives()
+	if !slices.ContainsFunc(d.statements, func(s Statement) bool { return len(s.principals)+len(s.notPrincipals) > 0 }) {
+		ways = []string{ // the quota of a managed policy cannot be raised
+			"prefixes of one bucket instead of many buckets",
+			"an identity for each group of buckets",
+			"a managed policy of your own beside it, for a part of them",
+		}
+	}
+	return &TooLongError{What: what, Budget: b, WaysOut: ways}
 }
