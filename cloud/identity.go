@@ -31,7 +31,10 @@ type IdentitySpec struct {
 	// Policies are ARNs of further managed policies (AWS) to attach, or
 	// project roles are not granted elsewhere: refused.
 	Policies []string
-	// Owner marks what is made, as a tag "planewright.dev/stack": the stack's name.
+	// Owner marks what is made as the stack's: by the tag
+	// "planewright.dev/stack" on AWS, in the description on Google. By default
+	// it is the first two parts of the steps' prefix, joined by a dot
+	// ("flyte.ml"); what has another owner is not pruned.
 	Owner string
 	// Adopt allows to take over an identity of that name that exists and
 	// carries no such mark. Without it such a one blocks the plan.

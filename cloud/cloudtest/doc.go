@@ -9,4 +9,7 @@
 //			return cloudtest.Fixture{Account: aws.Account(), Cluster: "main", Bucket: "acme-flyte", …}
 //		})
 //	}
+//
+// For the fake behind a wire the account is eks.New(aws.ConfigAt(server.URL)),
+// where the server has aws.Handler().
 package cloudtest

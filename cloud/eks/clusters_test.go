@@ -33,6 +33,7 @@ func TestClustersAreDescribed(t *testing.T) {
 	c, err = w.account.Clusters.Describe(t.Context(), "dp-2")
 	require.NoError(t, err)
 	assert.False(t, c.PublicEndpoint)
+	assert.Equal(t, []string{w.aws.Issuer("dp-2"), "https://DP-2.gr7.us-east-1.eks.amazonaws.com"}, []string{c.Issuer, c.Endpoint}, "each cluster has its own")
 
 	_, err = w.account.Clusters.Describe(t.Context(), "nowhere")
 	require.ErrorIs(t, err, planewright.ErrNotFound)

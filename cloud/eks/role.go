@@ -283,6 +283,10 @@ func (s roleStep) findings(live *liveRole, p rolePlan) []planewright.Finding {
 			findings = append(findings, f)
 		}
 	}
+	for _, f := range p.merged.Document.FindingsFor(p.trust) {
+		f.Object = &object
+		findings = append(findings, f)
+	}
 	if p.merged.Changed && len(p.trust.Providers()) > 0 {
 		findings = append(findings, planewright.Finding{Severity: planewright.SeverityInfo, Code: CodeBudget, Object: &object,
 			Cause: "its trust policy: " + p.merged.Document.Budget(p.limit).String()})

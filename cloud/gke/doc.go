@@ -22,4 +22,25 @@
 // A service account has no labels, so its description says which stack made it.
 // In one that the stack made, the members of the workload identity binding are
 // the stack's alone; in an adopted one they are only added.
+// Its roles in a bucket are the stack's alone in the same way; they are taken
+// away before it is, so that no policy goes on naming a deleted account.
+//
+// # Clusters
+//
+// A cluster that a stack made is completed: workload identity is switched on,
+// on it and on the node pools that the spec names, and missing pools are made.
+// Of a cluster of somebody else a finding says what is missing and how to
+// switch it on. When GKE's answer to a creation is lost, its operation is
+// looked for, not begun again.
+//
+// # Permissions
+//
+// Looking takes container.clusters.get, container.clusters.list,
+// iam.serviceAccounts.get, iam.serviceAccounts.getIamPolicy,
+// storage.buckets.get and storage.buckets.getIamPolicy. Making identities takes
+// iam.serviceAccounts.create, iam.serviceAccounts.update,
+// iam.serviceAccounts.delete, iam.serviceAccounts.setIamPolicy and
+// storage.buckets.setIamPolicy; making clusters container.clusters.create,
+// container.clusters.update, container.operations.get and
+// container.operations.list.
 package gke

@@ -26,6 +26,8 @@ const (
 	CodeSetOperator = "trust-set-operator"
 	// CodeDeletedPrincipal: a principal that no longer exists.
 	CodeDeletedPrincipal = "trust-deleted-principal"
+	// CodeKeptOut: a statement of somebody else keeps out whom the policy trusts.
+	CodeKeptOut = "trust-kept-out"
 	// CodeOldLanguage: the document has no version, so it is read as that of 2008.
 	CodeOldLanguage = "policy-language-2008"
 )
@@ -44,6 +46,26 @@ func (d Document) Findings() []planewright.Finding {
 		look.federated()
 		look.deleted()
 		findings = append(findings, look.found...)
+	}
+	return findings
+}
+
+// FindingsFor tells whom a policy trusts and the document keeps out all the
+// same, by a Deny of somebody else. A pattern is tried on one ServiceAccount
+// that it matches.
+func (d Document) FindingsFor(t TrustPolicy) []planewright.Finding {
+	var findings []planewright.Finding
+	sample := strings.NewReplacer("*", "x", "?", "x")
+	for _, g := range t.sorted() {
+		for _, s := range g.subjects {
+			one := ServiceAccount(sample.Replace(s.namespace), sample.Replace(s.name))
+			request := WebIdentityRequest(g.provider, one)
+			request.Context[g.provider.audKey()] = []string{t.audienceOf()}
+			if decision := Evaluate(d, request); !decision.Allowed {
+				findings = append(findings, planewright.Finding{Severity: planewright.SeverityWarning, Code: CodeKeptOut,
+					Cause: fmt.Sprintf("%s of %s may not assume the role: %s", one, g.provider.ID(), decision.Reason), Fix: "have that statement leave it out"})
+			}
+		}
 	}
 	return findings
 }

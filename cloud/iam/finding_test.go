@@ -41,3 +41,23 @@ func TestWhatIsWrongInATrustPolicy(t *testing.T) {
 	stray := parse(t, strings.ReplaceAll(guide, mainID+":sub", mainID+".:sub")).Findings()[0]
 	assert.Equal(t, "warning [trust-key-of-other-provider] statement 1: the key "+mainID+".:sub is not of the provider "+mainID+", so the condition never holds; fix: use "+mainID+":sub", stray.String())
 }
+
+func TestADenialThatKeepsOursOutIsToldOf(t *testing.T) {
+	denying := func(condition string) iam.Document {
+		d := parse(t, `{"Version":"2012-10-17","Statement":[{"Sid":"Fence","Effect":"Deny","Principal":"*","Action":"sts:AssumeRoleWithWebIdentity","Condition":{`+condition+`}}]}`)
+		return merge(t, d, controlPlane().Merge(dataPlane(dp1ID))).Document
+	}
+	trust := controlPlane().Merge(dataPlane(dp1ID))
+	assert.Empty(t, denying(`"StringLike":{"`+mainID+`:sub":"system:serviceaccount:kube-system:*"}`).FindingsFor(trust))
+
+	var causes []string
+	for _, f := range denying(`"StringNotLike":{"` + dp1ID + `:sub":"system:serviceaccount:flyte:*"}`).FindingsFor(trust) {
+		assert.Equal(t, iam.CodeKeptOut, f.Code)
+		causes = append(causes, f.Cause)
+	}
+	assert.Equal(t, []string{
+		"system:serviceaccount:x:default of " + dp1ID + " may not assume the role: statement 1 (Fence) denies it: StringNotLike on " + dp1ID + ":sub wants system:serviceaccount:flyte:*, and it is system:serviceaccount:x:default",
+		"system:serviceaccount:flyte:flyteadmin of " + mainID + " may not assume the role: statement 1 (Fence) denies it: StringNotLike on " + dp1ID + ":sub wants system:serviceaccount:flyte:*, and the request has no such key",
+		"system:serviceaccount:flyte:datacatalog of " + mainID + " may not assume the role: statement 1 (Fence) denies it: StringNotLike on " + dp1ID + ":sub wants system:serviceaccount:flyte:*, and the request has no such key",
+	}, causes)
+}

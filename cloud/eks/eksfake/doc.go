@@ -11,7 +11,9 @@
 // role names that are unique whatever their case, delete conflicts, documents
 // returned percent-encoded, pages that are empty, replicas that lag
 // ([Fake.SetLag]), principals that must exist and turn into ids when they are
-// deleted, partitions, clusters that take time ([Fake.SetPace]). [Fake.Fail]
+// deleted, partitions, clusters that take time ([Fake.SetPace]), access entries
+// that let nobody in once their role was made again. [Fake.Handler] puts it
+// behind HTTP, for the SDK's own clients ([Fake.ConfigAt]). [Fake.Fail]
 // has calls meet faults, [Do] lets somebody else write in between, and
 // [Fake.Calls] tells what was asked.
 //

@@ -10,9 +10,12 @@
 // etags and ABORTED (412 in Cloud Storage), conditions that are hidden below
 // version 3 and refused when they would be lost, 1,500 members, names of
 // service accounts, operations that take time and may fail ([Fake.SetPace],
-// [Fake.FailOperations]), service accounts that policies do not know at first
-// ([Fake.SetLag]). [Fake.Fail] has calls meet faults, [Do] lets somebody else
-// write in between, and [Fake.Calls] tells what was asked.
+// [Fake.FailOperations]), one at a time on a cluster, service accounts that
+// policies do not know at first ([Fake.SetLag]), and that policies of buckets
+// go on naming after they were deleted. [Fake.Register] and
+// [Fake.StorageHandler] put it behind gRPC and HTTP, for Google's own clients
+// ([Fake.ConfigOver]). [Fake.Fail] has calls meet faults, [Do] lets somebody
+// else write in between, and [Fake.Calls] tells what was asked.
 //
 // # What is more lenient than Google
 //
