@@ -105,31 +105,48 @@ func (s clusterStep) complete(ctx context.Context, run *planewright.Run, live *c
 	c := s.lacks(live)
 	name := s.clusterName(s.spec.Name())
 	if c.pool {
-		err := s.operate(ctx, run, containerpb.Operation_UPDATE_CLUSTER, name, "container.clusters.update", func() (*containerpb.Operation, error) {
+		err := s.operate(ctx, run, repeatable, name, "container.clusters.update", s.ifStill(ctx, func(c completion) bool { return c.pool }, func() (*containerpb.Operation, error) {
 			return s.Container.UpdateCluster(ctx, &containerpb.UpdateClusterRequest{Name: name,
 				Update: &containerpb.ClusterUpdate{DesiredWorkloadIdentityConfig: &containerpb.WorkloadIdentityConfig{WorkloadPool: s.pool()}}})
-		})
+		}))
 		if err != nil {
 			return err
 		}
 	}
 	for _, g := range c.missing {
-		err := s.operate(ctx, run, containerpb.Operation_CREATE_NODE_POOL, name+"/nodePools/"+g.Name, "container.nodePools.create", func() (*containerpb.Operation, error) {
+		still := func(c completion) bool {
+			return slices.ContainsFunc(c.missing, func(one cloud.NodeGroup) bool { return one.Name == g.Name })
+		}
+		err := s.operate(ctx, run, containerpb.Operation_CREATE_NODE_POOL, name+"/nodePools/"+g.Name, "container.nodePools.create", s.ifStill(ctx, still, func() (*containerpb.Operation, error) {
 			return s.Container.CreateNodePool(ctx, &containerpb.CreateNodePoolRequest{Parent: name, NodePool: nodePool(g)})
-		})
+		}))
 		if err != nil {
 			return err
 		}
 	}
 	for _, p := range c.metadata {
 		at := name + "/nodePools/" + p.GetName()
-		err := s.operate(ctx, run, containerpb.Operation_UPDATE_CLUSTER, at, "container.nodePools.update", func() (*containerpb.Operation, error) {
+		still := func(c completion) bool {
+			return slices.ContainsFunc(c.metadata, func(one *containerpb.NodePool) bool { return one.GetName() == p.GetName() })
+		}
+		err := s.operate(ctx, run, repeatable, at, "container.nodePools.update", s.ifStill(ctx, still, func() (*containerpb.Operation, error) {
 			return s.Container.UpdateNodePool(ctx, &containerpb.UpdateNodePoolRequest{Name: at,
 				WorkloadMetadataConfig: &containerpb.WorkloadMetadataConfig{Mode: containerpb.WorkloadMetadataConfig_GKE_METADATA}})
-		})
+		}))
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// ifStill begins an operation if the cluster still lacks what it is for: the
+// operation that GKE was busy with may have been an earlier one of the kind.
+func (s clusterStep) ifStill(ctx context.Context, lacks func(completion) bool, begin func() (*containerpb.Operation, error)) func() (*containerpb.Operation, error) {
+	return func() (*containerpb.Operation, error) {
+		if live, err := s.get(ctx, s.spec.Name()); err == nil && !lacks(s.lacks(live)) {
+			return &containerpb.Operation{Status: containerpb.Operation_DONE}, nil
+		}
+		return begin()
+	}
 }

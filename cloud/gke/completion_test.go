@@ -3,6 +3,7 @@ package gke_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -141,6 +142,16 @@ func TestClustersThatCannotBeCompleted(t *testing.T) {
 		require.ErrorContains(t, err, want)
 		assert.Empty(t, w.google.Writes())
 	}
+	t.Run("nor upgraded", func(t *testing.T) {
+		w := newWorld()
+		w.old()
+		plan, err := planewright.Plan(t.Context(), w.making(spec().WithVersion("1.34")))
+		require.NoError(t, err)
+		assert.Contains(t, fmt.Sprint(plan.Findings()), "[gcp-cluster-version] Cluster dp-1: the cluster is version 1.33.2-gke.100, not 1.34; it is not upgraded here; fix: upgrade it, or name its version")
+		plan, err = planewright.Plan(t.Context(), w.making(spec().WithVersion("1.33")))
+		require.NoError(t, err)
+		assert.NotContains(t, fmt.Sprint(plan.Findings()), "gcp-cluster-version")
+	})
 	t.Run("an Autopilot cluster needs nothing", func(t *testing.T) {
 		w := newWorld()
 		w.old()

@@ -15,6 +15,10 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
+// CodeClusterVersion is the code of the finding that a cluster is of another
+// version than is said.
+const CodeClusterVersion = "gcp-cluster-version"
+
 // ownerLabel is the resource label of clusters that are made here. Labels take
 // neither dots nor slashes.
 const ownerLabel = "planewright-stack"
@@ -135,6 +139,11 @@ func (s clusterStep) check(ctx context.Context, run *planewright.Run) (planewrig
 		change.Action, change.Reason = planewright.ActionBlocked, lacks.blocked
 	default:
 		change.Pending, change.Findings = lacks.pending, lacks.findings
+		if v := s.spec.Version(); v != "" && !strings.HasPrefix(cluster.Version, v) {
+			object := clusterObject(s.spec.Name())
+			change.Findings = append(change.Findings, planewright.Finding{Severity: planewright.SeverityWarning, Code: CodeClusterVersion, Object: &object,
+				Cause: fmt.Sprintf("the cluster is version %s, not %s; it is not upgraded here", cluster.Version, v), Fix: "upgrade it, or name its version"})
+		}
 		lacks.describe(&change, s.pool())
 		if change.Action == planewright.ActionNone {
 			s.output.Set(run, cluster)

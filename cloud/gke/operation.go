@@ -21,10 +21,13 @@ const (
 	clockSkew = time.Minute
 )
 
+// repeatable is the kind of operations that may be begun again.
+const repeatable = containerpb.Operation_TYPE_UNSPECIFIED
+
 // operate begins an operation on a cluster and waits for its end. GKE has one
 // at a time: while it is busy with another one it is asked again. When the
 // answer is lost, the operation is looked for among those that there are,
-// instead of being begun once more.
+// instead of being begun once more; unless it is repeatable.
 func (s clusterStep) operate(ctx context.Context, run *planewright.Run, kind containerpb.Operation_Type, target, call string, begin func() (*containerpb.Operation, error)) error {
 	began := time.Now()
 	for pause := pollFirst; ; pause = min(2*pause, pollMost) {
@@ -37,7 +40,7 @@ func (s clusterStep) operate(ctx context.Context, run *planewright.Run, kind con
 			return again{err}
 		case codeOf(err) == "FAILED_PRECONDITION" && strings.Contains(err.Error(), "incompatible operation"):
 			run.Progress("GKE is busy with another operation")
-		case ambiguous(err) && ctx.Err() == nil:
+		case ambiguous(err) && ctx.Err() == nil && kind != repeatable:
 			operation, lost := s.find(ctx, kind, target, began)
 			if lost != nil || operation == nil {
 				return errors.Join(err, lost)
