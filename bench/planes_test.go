@@ -130,9 +130,8 @@ func BenchmarkMakespan(b *testing.B) {
 			}
 			var makespan, path time.Duration
 			for b.Loop() {
-				// synctest wants a *testing.T.
-				testing.Init()
 				inBubble(b, func(tb testing.TB) {
+					tb.Helper()
 					p := newPlanes(tb, n, 20*time.Millisecond)
 					stack := p.deployment(n).On(p.env)
 					report, err := planewright.Install(tb.Context(), stack)

@@ -89,7 +89,7 @@ func (f fleet) adminSteps(release string) []planewright.Step {
 		steps = append(steps, step)
 		needs = append(needs, step.ID)
 	}
-	if len(f.Deployment.labels.bindings) > 0 {
+	if len(f.labels.bindings) > 0 {
 		step := labelsStep{base}.step(needs)
 		steps = append(steps, step)
 		needs = append(needs, step.ID)

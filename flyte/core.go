@@ -44,7 +44,7 @@ func (c core) templates(merged kube.Values) (templates map[string]any, custom, e
 func (c core) domainList() string { return "configmap.domain.domains" }
 
 // setCommon sets what every release of flyte-core has.
-func (c core) setCommon(v *layer, overlay, defaults kube.Values, in inputs) {
+func (c core) setCommon(v *layer, overlay, defaults kube.Values) {
 	// The overlays' own settings are templates over these placeholders; all
 	// that reads them is set here.
 	v.set("userSettings", nil)

@@ -20,7 +20,7 @@ func (c controlRecipe) overlays(facts Chart) []string {
 
 func (c controlRecipe) typed(overlay, defaults kube.Values, in inputs) kube.Values {
 	v := &layer{values: kube.Values{}}
-	c.setCommon(v, overlay, defaults, in)
+	c.setCommon(v, overlay, defaults)
 	c.setDatabase(v)
 	c.control.ingress.set(v, c.control.host, overlay, defaults)
 	account(v, "flyteadmin.serviceAccount", c.control.identity, overlay)

@@ -14,7 +14,7 @@ func (r dataRecipe) overlays(facts Chart) []string {
 
 func (r dataRecipe) typed(overlay, defaults kube.Values, in inputs) kube.Values {
 	v := &layer{values: kube.Values{}}
-	r.setCommon(v, overlay, defaults, in)
+	r.setCommon(v, overlay, defaults)
 	// What the overlay leaves on, for services that are not here.
 	Ingress{}.set(v, "", overlay, defaults)
 	v.set("common.databaseSecret.name", "")

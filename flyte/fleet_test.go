@@ -239,7 +239,7 @@ func TestATokenIsRotatedInOneInstall(t *testing.T) {
 	assert.Equal(t, old["dp-2_token"], now["dp-2_token"])
 	assert.Equal(t, w.secret(t, "one", "flyteadmin-token-2")["token"], now["dp-1_token"])
 	_, err := w.fleet.Cluster("one").Objects.Get(t.Context(), kube.Ref{APIVersion: "v1", Kind: "Secret", Namespace: "flyte", Name: "flyteadmin-token-1"})
-	assert.ErrorIs(t, err, planewright.ErrNotFound, "the old token is gone")
+	require.ErrorIs(t, err, planewright.ErrNotFound, "the old token is gone")
 	assert.Empty(t, actions(w.plan(t, rotated)))
 }
 
@@ -253,7 +253,7 @@ func TestADataplaneIsTakenOut(t *testing.T) {
 	assert.NotContains(t, credentials, "dp-2_token")
 	assert.Contains(t, credentials, "dp-1_token")
 	_, err := w.fleet.Cluster("two").Releases.State(t.Context(), "flyte", "flyte-core-data")
-	assert.ErrorIs(t, err, planewright.ErrNotFound)
+	require.ErrorIs(t, err, planewright.ErrNotFound)
 	configs, _ := w.clusters(t).Get("clusters.clusterConfigs")
 	assert.Len(t, configs, 1)
 	role, ok := w.aws.Role("flyte-ml-dataplane")
@@ -270,7 +270,7 @@ func TestADataplaneWithExecutionsIsNotTakenOut(t *testing.T) {
 	before := w.writes()
 	_, err := shrunk.Install(t.Context(), w.env)
 	require.ErrorIs(t, err, planewright.ErrBlocked)
-	assert.ErrorContains(t, err, "cluster two has 1 execution that flytepropeller has not ended")
+	require.ErrorContains(t, err, "cluster two has 1 execution that flytepropeller has not ended")
 	assert.Equal(t, before, w.writes())
 }
 
@@ -284,7 +284,7 @@ func TestTurningExecutionOffIsRefusedWhileWorkflowsAreThere(t *testing.T) {
 	moved := both.WithControlPlane(controlPlane()).WithLabelMap(flyte.NewLabelMap().WithLabel("cpu", flyte.Weight("dp-1", 1)).WithDefault("cpu"))
 	_, err := moved.Install(t.Context(), w.env)
 	require.ErrorIs(t, err, planewright.ErrBlocked)
-	assert.ErrorContains(t, err, "cluster control has 1 execution that flytepropeller has not ended")
+	require.ErrorContains(t, err, "cluster control has 1 execution that flytepropeller has not ended")
 
 	w.run(t, "control", "f1a2b3c4d5", "terminated")
 	w.install(t, moved)
@@ -315,7 +315,7 @@ func TestADataplaneThatIsDownStopsNothingElse(t *testing.T) {
 	before := w.writes()
 	_, err := grown.Install(t.Context(), w.env)
 	require.Error(t, err)
-	assert.ErrorContains(t, err, "flyte/ml/dataplanes/dp-3/release")
+	require.ErrorContains(t, err, "flyte/ml/dataplanes/dp-3/release")
 	assert.NotContains(t, w.secret(t, "control", "cluster-credentials"), "dp-3_token", "the control plane has no broken entry")
 	assert.Equal(t, before["one"], w.writes()["one"])
 	configs, _ := w.clusters(t).Get("clusters.clusterConfigs")
@@ -340,7 +340,7 @@ func TestATokenIsCheckedBeforeItIsUsed(t *testing.T) {
 	require.NoError(t, err)
 	plan := w.plan(t, d)
 	assert.Equal(t, planewright.ActionBlocked, actions(plan)["flyte/ml/dataplanes/dp-1/access"])
-	assert.ErrorContains(t, plan.Err(), "Secret flyte/flyteadmin-token-1 exists and is no token of ServiceAccount flyteadmin")
+	require.ErrorContains(t, plan.Err(), "Secret flyte/flyteadmin-token-1 exists and is no token of ServiceAccount flyteadmin")
 }
 
 func TestOtherKeysOfTheCredentialsStay(t *testing.T) {
@@ -363,7 +363,7 @@ func TestADeploymentInPlanesIsTakenAway(t *testing.T) {
 	require.NoError(t, err)
 	for cluster, release := range map[string]string{"control": "flyte-core", "one": "flyte-core-data", "two": "flyte-core-data"} {
 		_, err := w.fleet.Cluster(cluster).Releases.State(t.Context(), "flyte", release)
-		assert.ErrorIs(t, err, planewright.ErrNotFound, cluster)
+		require.ErrorIs(t, err, planewright.ErrNotFound, cluster)
 	}
 	rows, err := w.adminClient(t).Attributes(t.Context(), admin.KindExecutionClusterLabel)
 	require.NoError(t, err)

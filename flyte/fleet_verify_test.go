@@ -102,20 +102,20 @@ func TestVerifyFindsAClusterThatSyncresourcesPassedOver(t *testing.T) {
 	w := newPlanesWorld(t, "one", "two")
 	w.install(t, two())
 	assert.Equal(t, planewright.SeverityUnprobed, w.verify(t, two(), flyte.CodeNamespaces)[0].Severity, "Flyte does not really run here")
-	make := func(cluster string) {
+	furnish := func(cluster string) {
 		for _, name := range []string{"team1-development", "team1-staging", "team1-production"} {
 			_, err := w.fleet.Cluster(cluster).Objects.Create(t.Context(), &unstructured.Unstructured{Object: map[string]any{
 				"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}}})
 			require.NoError(t, err)
 		}
 	}
-	make("one")
+	furnish("one")
 	found := w.verify(t, two(), flyte.CodeNamespaces)
 	require.Len(t, found, 1)
 	assert.Equal(t, planewright.SeverityError, found[0].Severity)
 	assert.Contains(t, found[0].Cause, "cluster two lacks namespaces that others have")
 	assert.Contains(t, found[0].Fix, "rollout restart deployment/syncresources")
-	make("two")
+	furnish("two")
 	assert.Empty(t, w.verify(t, two(), flyte.CodeNamespaces))
 }
 

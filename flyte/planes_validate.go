@@ -232,18 +232,18 @@ func (d Deployment) validateLabels(p *planewright.Problems) {
 	}
 	switch _, ok := m.label(m.defaultLabel); {
 	case m.defaultLabel != "" && !ok:
-		p.Add("labels.default", m.defaultLabel, "there is no such label, and executions without one would run anywhere", orAny("use", names, "add it by WithLabel"))
+		p.Add("labels.default", m.defaultLabel, "there is no such label, and executions without one would run anywhere", orAny(names, "add it by WithLabel"))
 	case m.defaultLabel == "" && len(enabled) > 1 && d.effectiveLabels().defaultLabel == "":
 		p.Add("labels.default", "", "with several clusters to run on, flyteadmin sends executions without a label to any of them", "use WithDefault")
 	}
 	d.validateBindings(p, names)
 }
 
-func orAny(verb string, names []string, otherwise string) string {
+func orAny(names []string, otherwise string) string {
 	if len(names) == 0 {
 		return otherwise
 	}
-	return verb + " " + joinOr(names) + ", or " + otherwise
+	return "use " + joinOr(names) + ", or " + otherwise
 }
 
 // labelName matches what goes through YAML and flyteadmin's configuration unchanged.
@@ -264,10 +264,10 @@ func (d Deployment) validateBindings(p *planewright.Problems, labels []string) {
 	for i, b := range d.labels.bindings {
 		path := fmt.Sprintf("labels.bindings[%d]", i)
 		if !slices.Contains(labels, b.Label) {
-			p.Add(path+".label", b.Label, "there is no such label; flyteadmin would take it and fall back to the default", orAny("use", labels, "add it by WithLabel"))
+			p.Add(path+".label", b.Label, "there is no such label; flyteadmin would take it and fall back to the default", orAny(labels, "add it by WithLabel"))
 		}
 		if !slices.Contains(projects, b.Project) {
-			p.Add(path+".project", b.Project, "flyteadmin refuses a binding of a project that does not exist", orAny("use", projects, "add it by WithProjects"))
+			p.Add(path+".project", b.Project, "flyteadmin refuses a binding of a project that does not exist", orAny(projects, "add it by WithProjects"))
 		}
 		if b.Domain != "" && !slices.Contains(d.Domains(), b.Domain) {
 			p.Add(path+".domain", b.Domain, "the deployment has the domains "+joinAnd(d.Domains()), "use one of them, or add it by WithDomains")

@@ -112,7 +112,7 @@ func validateRawWeights(p *planewright.Problems, path string, entries []any, ena
 		id, _ := entry["id"].(string)
 		switch {
 		case !slices.Contains(enabled, id):
-			p.Add(at+".id", id, "flyteadmin skips a cluster that it does not know or that takes no executions", orAny("use", enabled, "enable it"))
+			p.Add(at+".id", id, "flyteadmin skips a cluster that it does not know or that takes no executions", orAny(enabled, "enable it"))
 		case seen[id]:
 			p.Add(at+".id", id, "a label names a cluster once", "add the weights up")
 		}

@@ -366,7 +366,7 @@ type leftover struct {
 }
 
 func (s releaseStep) render(ctx context.Context, _ *planewright.Run) ([]planewright.File, error) {
-	release, l, err := s.build(ctx, s.renderInputs(ctx))
+	release, l, err := s.build(ctx, s.renderInputs())
 	if err != nil {
 		return nil, err
 	}

@@ -172,7 +172,7 @@ func bind(d Deployment, env Env, prefix string, recipe recipe, keys secretKeys) 
 
 // folder is where a step's files are rendered: the end of its id.
 func (b binding) folder(name string) string {
-	return strings.TrimPrefix(b.step(name), b.Deployment.id()+"/")
+	return strings.TrimPrefix(b.step(name), b.id()+"/")
 }
 
 // step is the id of one of the release's steps.
@@ -215,7 +215,7 @@ func (b binding) inputs(run *planewright.Run) (inputs, error) {
 }
 
 // renderInputs stand in for what only an install finds.
-func (b binding) renderInputs(ctx context.Context) inputs {
+func (b binding) renderInputs() inputs {
 	in := inputs{endpoints: map[string]string{}}
 	if b.database.owned() {
 		in.database = firstRevision

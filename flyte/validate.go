@@ -119,9 +119,9 @@ func (d Deployment) validateImages(p *planewright.Problems) {
 func (d Deployment) validateRaw(p *planewright.Problems) {
 	if d.inPlanes() {
 		for i, view := range d.views() {
-			view.Deployment.validateRawLayer(p, view.path, view.recipe)
+			view.validateRawLayer(p, view.path, view.recipe)
 			if i == 0 {
-				view.Deployment.validateRawClusters(p, view.path)
+				view.validateRawClusters(p, view.path)
 			}
 		}
 		return
