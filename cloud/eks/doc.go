@@ -31,15 +31,31 @@
 //
 // # Permissions
 //
-// Looking takes eks:DescribeCluster, iam:GetOpenIDConnectProvider,
-// iam:GetPolicy, iam:GetPolicyVersion, iam:GetRole,
-// iam:ListAttachedRolePolicies and iam:GetAccountSummary. Making identities
-// takes iam:CreateOpenIDConnectProvider, iam:AddClientIDToOpenIDConnectProvider,
-// iam:TagOpenIDConnectProvider, iam:CreatePolicy, iam:CreatePolicyVersion,
-// iam:ListPolicyVersions, iam:DeletePolicyVersion, iam:TagPolicy,
-// iam:CreateRole, iam:UpdateAssumeRolePolicy, iam:TagRole, iam:UntagRole,
+// Looking at identities takes eks:DescribeCluster,
+// iam:GetOpenIDConnectProvider, iam:GetPolicy, iam:GetPolicyVersion,
+// iam:GetRole, iam:ListAttachedRolePolicies and iam:GetAccountSummary.
+//
+// Making them takes iam:CreateOpenIDConnectProvider,
+// iam:AddClientIDToOpenIDConnectProvider, iam:TagOpenIDConnectProvider,
+// iam:CreatePolicy, iam:CreatePolicyVersion, iam:ListPolicyVersions,
+// iam:DeletePolicyVersion, iam:TagPolicy, iam:CreateRole,
+// iam:UpdateAssumeRolePolicy, iam:TagRole, iam:UntagRole,
 // iam:AttachRolePolicy, iam:DetachRolePolicy, and
-// iam:PutRolePermissionsBoundary where one is set. Access to clusters takes
-// eks:DescribeAccessEntry, eks:ListAssociatedAccessPolicies,
-// eks:CreateAccessEntry, eks:DeleteAccessEntry and eks:AssociateAccessPolicy.
+// iam:PutRolePermissionsBoundary where one is set; taking them away
+// iam:DeleteRole and iam:DeletePolicy too.
+//
+// Pod Identity takes eks:ListPodIdentityAssociations,
+// eks:DescribePodIdentityAssociation, eks:CreatePodIdentityAssociation,
+// eks:UpdatePodIdentityAssociation, eks:DeletePodIdentityAssociation,
+// eks:DescribeAddon, eks:TagResource, and iam:PassRole for the roles.
+//
+// Making clusters takes eks:CreateCluster, eks:CreateNodegroup,
+// eks:DescribeNodegroup, eks:ListNodegroups, eks:TagResource, and iam:PassRole
+// for the roles of control plane and nodes, with eks.amazonaws.com as
+// iam:PassedToService. Access to clusters takes eks:DescribeAccessEntry,
+// eks:ListAssociatedAccessPolicies, eks:CreateAccessEntry,
+// eks:DeleteAccessEntry and eks:AssociateAccessPolicy.
+//
+// Looking at buckets takes s3:ListBucket, s3:GetBucketPublicAccessBlock,
+// s3:GetBucketPolicyStatus, s3:GetEncryptionConfiguration and kms:DescribeKey.
 package eks

@@ -2,7 +2,9 @@ package eks_test
 
 import (
 	"errors"
+	"net/http"
 	"net/http/httptest"
+	"sync"
 	"testing"
 
 	"github.com/planewright/planewright"
@@ -74,15 +76,39 @@ func TestClustersOverTheWire(t *testing.T) {
 // The ARN of a principal is one part of a path, with its slashes escaped.
 func TestAccessOverTheWire(t *testing.T) {
 	t.Parallel()
-	w := overTheWire(t)
+	fake := eksfake.New(accountID, "us-east-1", "dp-1")
+	var mu sync.Mutex
+	var paths []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		if r.Method == http.MethodPost && r.URL.Path != "/" {
+			paths = append(paths, r.URL.EscapedPath())
+		}
+		mu.Unlock()
+		fake.Handler().ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	w := world{fake, eks.New(fake.ConfigAt(server.URL))}
 	w.putDeployer(t)
 	_, err := planewright.Install(t.Context(), w.access(t, deployer))
 	require.NoError(t, err)
 	assert.True(t, w.aws.Administers("dp-1", deployer))
+	assert.Equal(t, []string{"/clusters/dp-1/access-entries", "/clusters/dp-1/access-entries/arn%3Aaws%3Aiam%3A%3A123456789012%3Arole%2Fci%2Fdeployer/access-policies"}, paths)
 	w.aws.ForgetCalls()
 	_, err = planewright.Install(t.Context(), w.access(t, deployer))
 	require.NoError(t, err)
 	assert.Empty(t, w.aws.Writes())
+}
+
+// The SDK tries throttled calls again, and not those that met another writer.
+func TestATrustPolicyThatMeetsAnotherWriterOverTheWire(t *testing.T) {
+	t.Parallel()
+	w := overTheWire(t)
+	w.install(t, w.user("dp-1"))
+	w.aws.Fail(eksfake.Call("UpdateAssumeRolePolicy"), eksfake.Concurrent, eksfake.Times(2))
+	_, err := planewright.Install(t.Context(), w.stack(w.user("dp-1", "dp-2")), planewright.WithAttempts(1))
+	require.NoError(t, err)
+	assert.Len(t, w.trust(t, "flyte-user").Statements(), 2)
 }
 
 func TestBucketsOverTheWire(t *testing.T) {
