@@ -62,3 +62,35 @@ func TestDeletedPrincipalsAreDroppedOnRequest(t *testing.T) {
 		require.ErrorAs(t, err, &deleted)
 	})
 }
+
+func FuzzDroppingDeletedPrincipals(f *testing.F) {
+	f.Add(guide)
+	f.Add(`{"Statement":[{"Effect":"Allow","Principal":{"AWS":["AROAEXAMPLEEXAMPLE123","1"]},"Action":"a:b"},{"Effect":"Deny","Principal":"*","Action":"a:b"}]}`)
+	f.Add(`{"Statement":{ "Princip\u0061l" : {"AWS":"AIDAEXAMPLEEXAMPLE123","Service":[]} ,"Effect":"Allow","NotPrincipal":{"AWS":"AROAEXAMPLEEXAMPLE123"}}}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		d, err := iam.ParseDocument(text)
+		if err != nil {
+			return
+		}
+		m, err := d.MergeTrust(iam.NewTrustPolicy(), iam.DroppingDeletedPrincipals())
+		if err != nil {
+			var deleted *iam.DeletedPrincipalError
+			require.ErrorAs(t, err, &deleted)
+			return
+		}
+		again := parse(t, m.Document.String())
+		assert.Equal(t, m.Document.String(), again.String())
+		kept := map[string]bool{}
+		for _, s := range d.Statements() {
+			kept[s.String()] = true
+		}
+		changed := 0
+		for _, s := range m.Document.Statements() {
+			if !kept[s.String()] {
+				changed++
+			}
+		}
+		assert.LessOrEqual(t, changed, len(d.DeletedPrincipals()), "only statements that named one are written anew")
+		assert.False(t, merge(t, again, iam.NewTrustPolicy(), iam.DroppingDeletedPrincipals()).Changed)
+	})
+}
