@@ -52,6 +52,11 @@ func coreV1Traps() []Trap {
 			Fix:   "use WithKeys of the storage",
 		},
 		{
+			Path:  "configmap.adminServer.server.grpcPort",
+			Cause: "this is the port's old name; the chart's Services and pods take the port of configmap.adminServer.server.grpc.port",
+			Fix:   "use configmap.adminServer.server.grpc.port",
+		},
+		{
 			Path:  "configuration",
 			Cause: "this is a value of the chart flyte-binary; flyte-core does not read it",
 			Fix:   "use configmap",

@@ -407,3 +407,30 @@ func TestTooFewNodesForPodsThatMustNotShareOne(t *testing.T) {
 		})
 	}
 }
+
+func TestAnotherNameForTheSameReleaseIsNoticed(t *testing.T) {
+	w := newPlanesWorld(t, "one")
+	one := planes().WithDataplanes(flyte.NewDataplane("dp-1", "one"))
+	w.install(t, one.WithControlPlane(controlPlane().WithRelease("flyte")))
+	err := w.plan(t, one).Err()
+	require.ErrorIs(t, err, planewright.ErrBlocked)
+	require.ErrorContains(t, err, `namespace flyte has a release of flyte-core v1.16.8 already, under another name than flyte-core`)
+	require.ErrorContains(t, err, `use WithRelease("flyte") to upgrade it`)
+}
+
+func TestRawValuesThatNoTemplateReadsAreNamedWithTheNearest(t *testing.T) {
+	w := newPlanesWorld(t, "one")
+	d := planes().WithDataplanes(flyte.NewDataplane("dp-1", "one").WithValuesYAML("{flytepropeler: {replicaCount: 3}}")).
+		WithControlPlane(controlPlane().WithValuesYAML("propeller: {replicas: 1}\nconfigmap: {adminServer: {server: {grpcPort: 8090}}}"))
+	var texts []string
+	for _, f := range w.plan(t, d).Findings() {
+		if f.Code == flyte.CodeUnreadValue || f.Code == flyte.CodeTrap {
+			texts = append(texts, f.Cause+" / "+f.Fix)
+		}
+	}
+	assert.ElementsMatch(t, []string{
+		"the raw value flytepropeler.replicaCount is read by no template of chart flyte-core v1.16.8 / did you mean flytepropeller.replicaCount? Otherwise leave it out",
+		"the raw value propeller: this is a key of flytepropeller's configuration, not of the chart / use flytepropeller for its pods, configmap.core.propeller for its configuration",
+		"the raw value configmap.adminServer.server.grpcPort: this is the port's old name; the chart's Services and pods take the port of configmap.adminServer.server.grpc.port / use configmap.adminServer.server.grpc.port",
+	}, texts)
+}

@@ -145,6 +145,7 @@ func TestBadInputInPlanes(t *testing.T) {
 		"raw weights that do not add up":     {raw("labelClusterMap: {gpu: [{id: dp-1, weight: 0.5}, {id: dp-2, weight: 0.2}]}"), "controlplane.values.configmap.clusters.labelClusterMap.gpu", "0.7"},
 		"a raw label for an unknown cluster": {raw("labelClusterMap: {gpu: [{id: dp-9, weight: 1}]}"), "controlplane.values.configmap.clusters.labelClusterMap.gpu[0].id", "dp-9"},
 		"a raw default that is no label":     {raw("defaultExecutionLabel: tpu"), "controlplane.values.configmap.clusters.defaultExecutionLabel", "tpu"},
+		"a storage that the chart skips":     {two().WithValuesYAML("storage: {type: minio}"), "controlplane.values.storage.type", "minio"},
 		"volumes without the credentials":    {control(controlPlane().WithValuesYAML("flyteadmin: {additionalVolumes: [{name: idp, configMap: {name: idp}}]}")), "controlplane.values.flyteadmin.additionalVolumes", ""},
 		"an authority beside a Secret":       {two().WithDatabase(flyte.Postgres("db.acme.internal", "flyteadmin").WithTLS(flyte.TLSVerifyFull).WithRootCA(string(authority(t))).WithPassword(planewright.SecretInCluster("db", "password"))), "database.rootCA", ""},
 	} {

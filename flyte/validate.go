@@ -3,6 +3,7 @@ package flyte
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/planewright/planewright"
@@ -142,6 +143,9 @@ func (d Deployment) validateRawLayer(p *planewright.Problems, path string, recip
 		if _, ok := raw.Get(trap.Path); ok && trap.Error {
 			p.Add(path+"."+trap.Path, "", trap.Cause, trap.Fix)
 		}
+	}
+	if kind, ok := raw.Get("storage.type"); ok && recipe.chart() == coreChart && !slices.Contains([]any{"s3", "gcs", "sandbox", "custom"}, kind) {
+		p.Add(path+".storage.type", fmt.Sprint(kind), "the chart knows s3, gcs, sandbox and custom, and renders a storage without a bucket for anything else", "use S3Compatible for MinIO and the like, or custom")
 	}
 	for _, needed := range recipe.needed() {
 		value, ok := raw.Get(needed.path)
