@@ -170,7 +170,9 @@ func (s accessStep) look(ctx context.Context) (accessLook, error) {
 	if err != nil {
 		return l, err
 	}
-	l.entry = found.AccessEntry
+	if l.entry = found.AccessEntry; l.entry == nil {
+		return l, empty("eks:DescribeAccessEntry", s.object(l.arn))
+	}
 	pages := eks.NewListAssociatedAccessPoliciesPaginator(s.EKS, &eks.ListAssociatedAccessPoliciesInput{ClusterName: aws.String(s.cluster.Name), PrincipalArn: aws.String(l.arn)})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
@@ -201,6 +203,8 @@ func (s accessStep) mode(ctx context.Context) (string, error) {
 		return "", unknown()
 	case err != nil:
 		return "", err
+	case found.Cluster == nil:
+		return "", empty("eks:DescribeCluster", clusterObject(s.cluster.Name))
 	case clusterStatus(found.Cluster.Status) == cloud.ClusterCreating && len(s.cluster.Needs) > 0:
 		return "", unknown()
 	case found.Cluster.AccessConfig != nil && found.Cluster.AccessConfig.AuthenticationMode == types.AuthenticationModeConfigMap:
@@ -225,6 +229,8 @@ func (s accessStep) lookUp(ctx context.Context, l *accessLook) error {
 		return nil
 	case err != nil:
 		return err
+	case found.Role == nil:
+		return empty("iam:GetRole", planewright.Object{APIVersion: "iam", Kind: "Role", Name: l.arn})
 	}
 	live := aws.ToString(found.Role.Arn)
 	if !s.principal.session && live != l.arn {

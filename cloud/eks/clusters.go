@@ -37,7 +37,7 @@ func (c *clusters) Describe(ctx context.Context, name string) (cloud.Cluster, er
 // being created.
 func describe(live *types.Cluster) (cloud.Cluster, error) {
 	if live == nil {
-		return cloud.Cluster{}, fmt.Errorf("eks:DescribeCluster: the answer has no cluster: %w", planewright.ErrUnavailable)
+		return cloud.Cluster{}, empty("eks:DescribeCluster", planewright.Object{})
 	}
 	c := cloud.Cluster{
 		Name: aws.ToString(live.Name), ID: aws.ToString(live.Arn), Version: aws.ToString(live.Version),

@@ -1,8 +1,10 @@
 package eks_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -114,4 +116,48 @@ func TestQuotasThatAreReachedSayWhatToDo(t *testing.T) {
 		require.True(t, ok)
 		assert.Equal(t, want, call.Hint)
 	}
+}
+
+// Emulators and proxies answer what AWS never does.
+func TestAnEmptyAnswerIsAnError(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" {
+			fmt.Fprint(w, "{}")
+			return
+		}
+		action := r.FormValue("Action")
+		fmt.Fprintf(w, "<%sResponse><%sResult></%sResult></%sResponse>", action, action, action, action)
+	}))
+	t.Cleanup(server.Close)
+	login := credentials.NewStaticCredentialsProvider("AKIDEXAMPLE", "made-up", "")
+	account := eks.New(eks.Config{AccountID: accountID, Region: "us-east-1",
+		IAM: awsiam.New(awsiam.Options{Region: "us-east-1", BaseEndpoint: aws.String(server.URL), Credentials: login}),
+		EKS: awseks.New(awseks.Options{Region: "us-east-1", BaseEndpoint: aws.String(server.URL), Credentials: login}),
+	}, eks.WithClusterAdministrators(deployer))
+	identities := account.Identities.Provision("flyte/ml/identity", cloud.IdentitySpec{Name: "flyte", Buckets: []cloud.BucketAccess{{Bucket: "acme-flyte"}},
+		Subjects: []cloud.Subject{{Cluster: account.Cluster("main"), Namespace: "flyte", ServiceAccount: "flyteadmin"}}})
+	require.NoError(t, identities.Err)
+	clusters := account.Clusters.Provision("flyte/ml/clusters", dp3())
+	require.NoError(t, clusters.Err)
+	for _, step := range append(identities.Steps, clusters.Steps...) {
+		_, err := step.Check(t.Context(), planewright.NewRun())
+		if errors.Is(err, planewright.ErrUnknown) {
+			continue // it needs what another step could not tell
+		}
+		require.ErrorIs(t, err, planewright.ErrUnavailable, step.ID)
+		require.ErrorContains(t, err, "the answer is empty", step.ID)
+	}
+}
+
+func TestCredentialsThatAreMissingSayWhatToDo(t *testing.T) {
+	missing := aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+		return aws.Credentials{}, fmt.Errorf("no EC2 IMDS role found, operation error ec2imds: GetMetadata: %w", &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("no route to host")})
+	})
+	account := eks.New(eks.Config{AccountID: accountID, Region: "us-east-1", EKS: awseks.New(awseks.Options{Region: "us-east-1", Credentials: missing})})
+	_, err := account.Clusters.Describe(t.Context(), "main")
+	require.ErrorIs(t, err, planewright.ErrDenied)
+	call, ok := errors.AsType[*cloud.CallError](err)
+	require.True(t, ok)
+	assert.Equal(t, "the SDK found no credentials; log in, or set AWS_PROFILE", call.Hint)
+	assert.False(t, call.Retryable())
 }

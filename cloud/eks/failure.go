@@ -39,6 +39,11 @@ func failure(operation string, object planewright.Object, err error) error {
 	return e
 }
 
+// empty is the error of an answer that lacks what was asked for.
+func empty(operation string, object planewright.Object) error {
+	return &cloud.CallError{Operation: operation, Object: object, Message: "the answer is empty", Kind: planewright.ErrUnavailable, Transient: true}
+}
+
 // kind is the sentinel for a code of IAM, EKS, S3, KMS or STS. IAM's codes have
 // no "Exception" at their end, EKS's do.
 func kind(code string, status int) (sentinel error, transient bool) {
@@ -80,6 +85,10 @@ func unreached(err error) (sentinel error, transient bool) {
 	var network net.Error
 	var lost *net.OpError
 	switch {
+	case strings.Contains(err.Error(), "no EC2 IMDS role found"):
+		// Outside of EC2 the last place where the SDK looks for credentials is
+		// a server that is not there.
+		return planewright.ErrDenied, false
 	case errors.As(err, &lost), errors.As(err, &network) && !network.Timeout():
 		return planewright.ErrUnavailable, true
 	case errors.As(err, &network), errors.Is(err, context.DeadlineExceeded):

@@ -39,7 +39,7 @@ func (s nodeGroupStep) live(ctx context.Context) (*types.Nodegroup, cloud.NodeGr
 		return nil, cloud.NodeGroupState{}, err
 	}
 	if found.Nodegroup == nil {
-		return nil, cloud.NodeGroupState{}, fmt.Errorf("eks:DescribeNodegroup: the answer has no node group: %w", planewright.ErrUnavailable)
+		return nil, cloud.NodeGroupState{}, empty("eks:DescribeNodegroup", s.object())
 	}
 	return found.Nodegroup, describeGroup(found.Nodegroup), nil
 }

@@ -129,6 +129,9 @@ func (s podIdentityStep) live(ctx context.Context) (map[string]association, erro
 			if err != nil {
 				return nil, err
 			}
+			if one.Association == nil {
+				return nil, empty("eks:DescribePodIdentityAssociation", clusterObject(s.cluster.Name))
+			}
 			a := association{id: aws.ToString(summary.AssociationId), role: aws.ToString(one.Association.RoleArn), owner: one.Association.Tags[OwnerTag]}
 			key := aws.ToString(summary.Namespace) + "/" + aws.ToString(summary.ServiceAccount)
 			if slices.Contains(s.accounts, key) || a.role == s.role && a.owner == s.owner {

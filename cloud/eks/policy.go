@@ -54,10 +54,16 @@ func (s policyStep) get(ctx context.Context) (*livePolicy, error) {
 	if err != nil {
 		return nil, err
 	}
+	if found.Policy == nil {
+		return nil, empty("iam:GetPolicy", s.object())
+	}
 	live := &livePolicy{version: aws.ToString(found.Policy.DefaultVersionId), tags: tagMap(found.Policy.Tags)}
 	version, err := s.IAM.GetPolicyVersion(ctx, &iam.GetPolicyVersionInput{PolicyArn: aws.String(s.arn()), VersionId: found.Policy.DefaultVersionId})
 	if err != nil {
 		return nil, failure("iam:GetPolicyVersion", s.object(), err)
+	}
+	if version.PolicyVersion == nil {
+		return nil, empty("iam:GetPolicyVersion", s.object())
 	}
 	if live.document, err = policy.ParseDocument(aws.ToString(version.PolicyVersion.Document)); err != nil {
 		// Whatever it says, it is not what is wanted.

@@ -70,6 +70,9 @@ func (s roleStep) get(ctx context.Context, attachments bool) (*liveRole, error) 
 	if err != nil {
 		return nil, err
 	}
+	if found.Role == nil {
+		return nil, empty("iam:GetRole", s.object())
+	}
 	live := &liveRole{arn: aws.ToString(found.Role.Arn), id: aws.ToString(found.Role.RoleId), tags: tagMap(found.Role.Tags)}
 	if found.Role.PermissionsBoundary != nil {
 		live.boundary = aws.ToString(found.Role.PermissionsBoundary.PermissionsBoundaryArn)

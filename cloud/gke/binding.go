@@ -39,6 +39,16 @@ func (s bindingStep) step() planewright.Step {
 	}
 }
 
+// named are the members by the names of the pools, for what is taken away: a
+// project has one pool, of which a cluster that is gone tells nothing any more.
+func (s bindingStep) named() []string {
+	var members []string
+	for _, subject := range s.subjects {
+		members = append(members, fmt.Sprintf("serviceAccount:%s.svc.id.goog[%s/%s]", subject.Cluster.Account.ID, subject.Namespace, subject.ServiceAccount))
+	}
+	return members
+}
+
 // wanted are the members, by the workload pools of the subjects' clusters.
 func (s bindingStep) wanted(ctx context.Context) (members []string, blocked string, err error) {
 	pools := map[string]string{}
@@ -251,20 +261,13 @@ func (s bindingStep) undo(ctx context.Context, run *planewright.Run) error {
 	if !ours || !adopted {
 		return nil // its policy goes with it
 	}
-	wanted, blocked, err := s.wanted(ctx)
-	if blocked != "" || is(err, planewright.ErrNotFound) || errors.Is(err, planewright.ErrUnknown) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
 	return s.cycle(ctx, run, func() (*iampb.Policy, error) {
 		policy, err := s.readPolicy(ctx)
 		if err != nil {
 			return nil, err
 		}
 		have := bound(policy).GetMembers()
-		gone := slices.DeleteFunc(slices.Clone(wanted), func(m string) bool { return !slices.Contains(have, m) })
+		gone := slices.DeleteFunc(s.named(), func(m string) bool { return !slices.Contains(have, m) })
 		if len(gone) == 0 {
 			return nil, nil //nolint:nilnil // there is nothing to write
 		}

@@ -79,6 +79,20 @@ func TestWhatTheCodesOfGoogleMean(t *testing.T) {
 	}
 }
 
+func TestDenialsSayWhatToDo(t *testing.T) {
+	for code, want := range map[codes.Code]string{
+		codes.PermissionDenied:  "grant the permission; it is also missing where the API is switched off, or the project does not exist",
+		codes.Unauthenticated:   "the credentials are not valid any more; log in again: gcloud auth application-default login",
+		codes.ResourceExhausted: "ask for more quota, or remove what is no longer needed",
+	} {
+		account := gke.New(gke.Config{Project: "acme-ml", Location: "europe-west4", Container: answering{err: status.Error(code, "what Google says")}})
+		_, err := account.Clusters.Describe(t.Context(), "main")
+		call, ok := errors.AsType[*cloud.CallError](err)
+		require.True(t, ok)
+		assert.Equal(t, want, call.Hint)
+	}
+}
+
 func TestCallsThatComeTooFastAreMadeAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()

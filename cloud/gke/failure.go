@@ -44,6 +44,8 @@ func failure(operation string, object planewright.Object, err error) error {
 		e.Kind, e.Transient = planewright.ErrThrottled, true
 	}
 	switch {
+	case e.Code == "UNAUTHENTICATED" || e.Code == "401":
+		e.Hint = "the credentials are not valid any more; log in again: gcloud auth application-default login"
 	case is(e.Kind, planewright.ErrDenied):
 		e.Hint = "grant the permission; it is also missing where the API is switched off, or the project does not exist"
 	case is(e.Kind, planewright.ErrQuota):

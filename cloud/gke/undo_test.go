@@ -70,3 +70,16 @@ func TestSomebodyElseWritesTheBucketsPolicyToo(t *testing.T) {
 		assert.Equal(t, []string{"projectOwner:acme-ml", "user:somebody@example.com", "user:somebody@example.com", "user:somebody@example.com"}, w.google.BucketMembers("acme-flyte"))
 	})
 }
+
+func TestMembersOfAClusterThatIsGoneAreTakenOut(t *testing.T) {
+	w := newWorld()
+	w.google.PutAccount("flyte-user", "Team one's")
+	spec := w.spec("team1")
+	spec.Adopt = true
+	w.install(t, spec)
+	require.Len(t, w.members("flyte-user"), 1)
+	w.google.DeleteCluster("main")
+	_, err := planewright.Uninstall(t.Context(), w.stack(spec))
+	require.NoError(t, err)
+	assert.Empty(t, w.members("flyte-user"))
+}
