@@ -114,7 +114,6 @@ func TestAPasswordThatChangesRestartsThePods(t *testing.T) {
 		release, _ := plan.Step("flyte/ml/release")
 		assert.Equal(t, planewright.ActionUpdate, release.Change.Action)
 		assert.Equal(t, []planewright.FieldDiff{
-			{Path: `values.deployment.podAnnotations["planewright.dev/database-revision"]`, Secret: true},
 			{Path: `Deployment flyte/flyte-backend-flyte-binary: spec.template.metadata.annotations["planewright.dev/database-revision"]`, Before: "1", After: "2"},
 		}, release.Change.Diff)
 

@@ -107,6 +107,12 @@ func (s releaseStep) check(ctx context.Context, run *planewright.Run) (planewrig
 		return planewright.Change{}, err
 	}
 	plan, err := s.cluster.Releases.Plan(ctx, release)
+	if _, taken := errors.AsType[*kube.OwnershipError](err); taken {
+		// Most often they belong to this very Flyte, under another name.
+		if other, listErr := s.otherReleases(ctx); listErr == nil && len(other) > 0 {
+			return planewright.Change{Action: planewright.ActionBlocked, Reason: other[0].Cause, Findings: other, Fingerprint: "other release"}, nil
+		}
+	}
 	if err != nil {
 		return planewright.Change{}, withOptIn(err)
 	}

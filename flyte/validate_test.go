@@ -201,8 +201,8 @@ func TestAllProblemsAreToldAtOnce(t *testing.T) {
 	for _, p := range invalid.Problems {
 		paths = append(paths, p.Path)
 	}
-	assert.Equal(t, []string{"name", "cluster", "namespace", "storage.bucket", "storage.region",
-		"database.host", "database.name", "database.password", "replicas"}, paths)
+	assert.Equal(t, []string{"name", "cluster", "replicas", "namespace", "storage.bucket", "storage.region",
+		"database.host", "database.name", "database.password"}, paths)
 }
 
 func TestTheZeroDeploymentIsInvalidAndDoesNotPanic(t *testing.T) {
