@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/cloud"
 )
@@ -114,32 +116,38 @@ type association struct {
 // live reads the associations of the ServiceAccounts, and further ones of ours
 // for the role, which are no longer wanted.
 func (s podIdentityStep) live(ctx context.Context) (map[string]association, error) {
-	found := map[string]association{}
+	var all []types.PodIdentityAssociationSummary
 	pages := eks.NewListPodIdentityAssociationsPaginator(s.region, &eks.ListPodIdentityAssociationsInput{ClusterName: aws.String(s.cluster.Name)})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return nil, failure("eks:ListPodIdentityAssociations", clusterObject(s.cluster.Name), err)
 		}
-		for _, summary := range page.Associations {
-			one, err := s.region.DescribePodIdentityAssociation(ctx, &eks.DescribePodIdentityAssociationInput{ClusterName: aws.String(s.cluster.Name), AssociationId: summary.AssociationId})
-			if err = failure("eks:DescribePodIdentityAssociation", clusterObject(s.cluster.Name), err); is(err, planewright.ErrNotFound) {
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			if one.Association == nil {
-				return nil, empty("eks:DescribePodIdentityAssociation", clusterObject(s.cluster.Name))
-			}
-			a := association{id: aws.ToString(summary.AssociationId), role: aws.ToString(one.Association.RoleArn), owner: one.Association.Tags[OwnerTag]}
-			key := aws.ToString(summary.Namespace) + "/" + aws.ToString(summary.ServiceAccount)
-			if slices.Contains(s.accounts, key) || a.role == s.role && a.owner == s.owner {
-				found[key] = a
-			}
-		}
+		all = append(all, page.Associations...)
 	}
-	return found, nil
+	var mu sync.Mutex
+	found := map[string]association{}
+	// The list does not tell the roles.
+	return found, each(ctx, all, func(ctx context.Context, summary types.PodIdentityAssociationSummary) error {
+		one, err := s.region.DescribePodIdentityAssociation(ctx, &eks.DescribePodIdentityAssociationInput{ClusterName: aws.String(s.cluster.Name), AssociationId: summary.AssociationId})
+		err = failure("eks:DescribePodIdentityAssociation", clusterObject(s.cluster.Name), err)
+		switch {
+		case is(err, planewright.ErrNotFound):
+			return nil // it went since
+		case err != nil:
+			return err
+		case one.Association == nil:
+			return empty("eks:DescribePodIdentityAssociation", clusterObject(s.cluster.Name))
+		}
+		a := association{id: aws.ToString(summary.AssociationId), role: aws.ToString(one.Association.RoleArn), owner: one.Association.Tags[OwnerTag]}
+		key := aws.ToString(summary.Namespace) + "/" + aws.ToString(summary.ServiceAccount)
+		if slices.Contains(s.accounts, key) || a.role == s.role && a.owner == s.owner {
+			mu.Lock()
+			found[key] = a
+			mu.Unlock()
+		}
+		return nil
+	})
 }
 
 func (s podIdentityStep) check(ctx context.Context, _ *planewright.Run) (planewright.Change, error) {

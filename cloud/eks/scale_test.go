@@ -8,6 +8,7 @@ import (
 
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/cloud"
+	"github.com/planewright/planewright/cloud/eks"
 	"github.com/planewright/planewright/cloud/eks/eksfake"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -99,4 +100,34 @@ func TestHybrid(t *testing.T) {
 	assert.Len(t, w.aws.Associations("control"), 2)
 	assert.Empty(t, w.aws.Associations("dp-1"))
 	assert.True(t, w.may(t, "flyte-user", "dp-1", "team1-production", "default"))
+}
+
+// Three hundred projects in three domains are nine hundred associations in
+// each cluster. The list of them does not tell their roles.
+func TestNineHundredAssociations(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(eks.WithIdentityMode(eks.PodIdentity))
+		spec := cloud.IdentitySpec{Name: "flyte-user"}
+		for i := range 300 {
+			for _, domain := range []string{"development", "staging", "production"} {
+				spec.Subjects = append(spec.Subjects, w.subject("dp-1", fmt.Sprintf("team%d-%s", i, domain), "default"))
+			}
+		}
+		w.install(t, spec)
+		require.Len(t, w.aws.Associations("dp-1"), 900)
+		w.aws.ForgetCalls()
+		w.aws.SetLatency(30 * time.Millisecond)
+		began := time.Now()
+		w.install(t, spec)
+		took := time.Since(began)
+		assert.Empty(t, w.aws.Writes())
+		t.Logf("900 unchanged associations: %s, %d calls", took, len(w.aws.Calls()))
+		assert.Less(t, took, 4*time.Second)
+
+		w.aws.Fail(eksfake.Call("DescribePodIdentityAssociation"), eksfake.Denied)
+		w.aws.ForgetCalls()
+		_, err := planewright.Plan(t.Context(), w.stack(spec))
+		require.ErrorIs(t, err, planewright.ErrDenied)
+		assert.Less(t, len(w.aws.Calls()), 50, "after the first failure no more are begun")
+	})
 }

@@ -22,7 +22,11 @@ func (f *Fake) showAssociation(cluster string, a *association) *types.PodIdentit
 	}
 }
 
-// ListPodIdentityAssociations implements eks.EKS, two a page.
+// firstPage and nextPages are how many associations a list has: a short page
+// first, so that whoever reads no further is found out.
+const firstPage, nextPages = 2, 100
+
+// ListPodIdentityAssociations implements eks.EKS.
 func (f *eksFake) ListPodIdentityAssociations(ctx context.Context, in *awseks.ListPodIdentityAssociationsInput, _ ...func(*awseks.Options)) (*awseks.ListPodIdentityAssociationsOutput, error) {
 	name := aws.ToString(in.ClusterName)
 	return do(ctx, f.Fake, call{"eks:ListPodIdentityAssociations", name, false}, func() (*awseks.ListPodIdentityAssociationsOutput, error) {
@@ -31,13 +35,17 @@ func (f *eksFake) ListPodIdentityAssociations(ctx context.Context, in *awseks.Li
 			return nil, err
 		}
 		out := &awseks.ListPodIdentityAssociationsOutput{}
+		page := nextPages
+		if in.NextToken == nil {
+			page = firstPage
+		}
 		for _, id := range slices.Sorted(maps.Keys(c.associations)) {
 			a := c.associations[id]
 			if in.Namespace != nil && *in.Namespace != a.namespace || in.ServiceAccount != nil && *in.ServiceAccount != a.account || in.NextToken != nil && id <= *in.NextToken {
 				continue
 			}
-			if len(out.Associations) == 2 {
-				out.NextToken = out.Associations[1].AssociationId
+			if len(out.Associations) == page {
+				out.NextToken = out.Associations[page-1].AssociationId
 				break
 			}
 			out.Associations = append(out.Associations, types.PodIdentityAssociationSummary{AssociationId: aws.String(id), ClusterName: aws.String(name), Namespace: aws.String(a.namespace), ServiceAccount: aws.String(a.account)})
