@@ -36,6 +36,7 @@ type Deployment struct {
 	dataplanes []Dataplane
 	labels     LabelMap
 	canary     Canary
+	waves      []int
 
 	domains   []string
 	projects  []Project
@@ -121,11 +122,27 @@ func (d Deployment) WithLabelMap(labels LabelMap) Deployment {
 	return d
 }
 
+// WithWaves changes the releases of data planes in waves: so many first, then so
+// many, and so on, the last size for all that follow. The data planes of a wave
+// are changed, and ready, before the next wave begins, and one that fails
+// halts those after it. The order is that of [Deployment.WithDataplanes]. By
+// default all are changed at once.
+func (d Deployment) WithWaves(sizes ...int) Deployment {
+	d.waves = slices.Clone(sizes)
+	return d
+}
+
 // WithNamespaceMapping sets the template of the names of projects' namespaces,
 // made of "{{ project }}" and "{{ domain }}". By default "{{ project }}-{{ domain }}",
 // on every cloud. Cloud identities trust the namespaces that follow from it.
 func (d Deployment) WithNamespaceMapping(template string) Deployment {
 	d.mapping = template
+	return d
+}
+
+// WithVersion sets the release of Flyte: another one is an upgrade.
+func (d Deployment) WithVersion(version Version) Deployment {
+	d.version = version
 	return d
 }
 

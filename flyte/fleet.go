@@ -114,7 +114,7 @@ func (f fleet) steps() []planewright.Step {
 	credentials := credentialsStep{binding: f.control, revision: f.control.credentialsRevision}
 	needs := []string{namespace.ID}
 	for i := range f.planes {
-		planeSteps, access := f.planeSteps(i, catalog)
+		planeSteps, access := f.planeSteps(i, slices.Concat(catalog, f.waveBefore(i)))
 		steps = append(steps, planeSteps...)
 		needs = append(needs, planeSteps[len(planeSteps)-1].ID)
 		credentials.planes = append(credentials.planes, access)
@@ -152,13 +152,33 @@ func (f fleet) catalogAddress() planewright.Output[string] {
 	return f.planes[0].catalogAddress
 }
 
-// planeSteps are the steps of the i-th data plane. The last one gives
-// flyteadmin access.
-func (f fleet) planeSteps(i int, catalog []string) ([]planewright.Step, accessStep) {
+// waveBefore are the releases of the wave before that of the i-th data plane.
+func (f fleet) waveBefore(i int) []string {
+	if len(f.waves) == 0 {
+		return nil
+	}
+	var before []string
+	start, wave := 0, 0
+	for {
+		end := start + f.waves[min(wave, len(f.waves)-1)]
+		if i < end {
+			return before
+		}
+		before = nil
+		for j := start; j < min(end, len(f.planes)); j++ {
+			before = append(before, f.planes[j].step("release"))
+		}
+		start, wave = end, wave+1
+	}
+}
+
+// planeSteps are the steps of the i-th data plane. Its release waits for the
+// steps before. The last one gives flyteadmin access.
+func (f fleet) planeSteps(i int, before []string) ([]planewright.Step, accessStep) {
 	b := f.planes[i]
 	namespace := namespaceStep{b}.step()
 	steps := []planewright.Step{namespace}
-	needs := append(slices.Clone(catalog), f.identities.needs[f.dataplanes[i].name]...)
+	needs := append(slices.Clone(before), f.identities.needs[f.dataplanes[i].name]...)
 	steps = append(steps, f.releaseSteps(b, namespace.ID, needs)...)
 	access := f.access(i)
 	// The release makes the ServiceAccount that the token is of.

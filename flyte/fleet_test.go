@@ -1,6 +1,8 @@
 package flyte_test
 
 import (
+	"bytes"
+	"context"
 	"encoding/base64"
 	"fmt"
 	"strings"
@@ -433,4 +435,78 @@ func TestRawValuesThatNoTemplateReadsAreNamedWithTheNearest(t *testing.T) {
 		"the raw value propeller: this is a key of flytepropeller's configuration, not of the chart / use flytepropeller for its pods, configmap.core.propeller for its configuration",
 		"the raw value configmap.adminServer.server.grpcPort: this is the port's old name; the chart's Services and pods take the port of configmap.adminServer.server.grpc.port / use configmap.adminServer.server.grpc.port",
 	}, texts)
+}
+
+func TestAnUpgradeGoesInWavesAndHaltsAtAFailure(t *testing.T) {
+	names := []string{"a", "b", "c", "d", "e"}
+	w := inNoCloud(t, names...)
+	d := planes().WithWaves(1, 2)
+	m := flyte.NewLabelMap()
+	for _, name := range names {
+		d = d.WithDataplanes(flyte.NewDataplane("dp-"+name, name))
+		m = m.WithLabel(name, flyte.Weight("dp-"+name, 1))
+	}
+	d = d.WithLabelMap(m.WithDefault("a"))
+	w.install(t, d)
+	changed := d.WithLogLinks(flyte.CloudWatchLogs("us-east-1", "main"))
+	w.fleet.Fail(kubefake.Call("write").Kind("ConfigMap").On("c"), kubefake.Denied)
+	before := w.writes()
+	report, err := changed.Install(t.Context(), w.env)
+	require.ErrorContains(t, err, "flyte/ml/dataplanes/dp-c/release")
+	for id, outcome := range map[string]planewright.Outcome{
+		"a": planewright.OutcomeDone, "b": planewright.OutcomeDone, "c": planewright.OutcomeFailed,
+		"d": planewright.OutcomeNotTried, "e": planewright.OutcomeNotTried,
+	} {
+		step, _ := report.Step("flyte/ml/dataplanes/dp-" + id + "/release")
+		assert.Equal(t, outcome, step.Outcome, id)
+	}
+	assert.Equal(t, before["d"], w.writes()["d"])
+	w.fleet.Heal()
+	w.install(t, changed)
+	assert.Empty(t, actions(w.plan(t, changed)))
+}
+
+func TestAnUpgradeOfTheChartsChangesEveryRelease(t *testing.T) {
+	w := newPlanesWorld(t, "one", "two")
+	w.install(t, two())
+	newer := two().WithVersion(nextVersion())
+	w.env = w.env.WithCharts(chartsOf{standIns(), nextVersion()})
+	plan := w.plan(t, newer)
+	require.NoError(t, plan.Err())
+	assert.Equal(t, map[string]planewright.Action{
+		"flyte/ml/controlplane/release":    planewright.ActionUpdate,
+		"flyte/ml/dataplanes/dp-1/release": planewright.ActionUpdate,
+		"flyte/ml/dataplanes/dp-2/release": planewright.ActionUpdate,
+	}, actions(plan))
+	goldenPlan(t, "upgrade", plan.String())
+	w.install(t, newer)
+	assert.Empty(t, actions(w.plan(t, newer)))
+
+	back := w.plan(t, two())
+	assert.Contains(t, codes(back.Findings()), flyte.CodeDowngrade, "Flyte does not migrate its database back")
+}
+
+// nextVersion is a release of Flyte that does not exist.
+func nextVersion() flyte.Version {
+	chart, _ := flyte.V1_16_8.Chart("flyte-core")
+	chart.Version, chart.Digest = "v1.16.9", ""
+	return flyte.NewVersion("v1.16.9", chart)
+}
+
+// chartsOf gives out the charts of a source as those of another version.
+type chartsOf struct {
+	from    kube.ChartSource
+	version flyte.Version
+}
+
+func (c chartsOf) Chart(ctx context.Context, ref kube.ChartRef) (*kube.Chart, error) {
+	old, err := c.from.Chart(ctx, kube.ChartRef{Name: ref.Name, Version: "v1.16.8"})
+	if err != nil || ref.Version == "v1.16.8" {
+		return old, err
+	}
+	files := old.Files()
+	for i, f := range files {
+		files[i].Data = bytes.ReplaceAll(f.Data, []byte("v1.16.8"), []byte(ref.Version))
+	}
+	return kube.NewChart(old.Name(), ref.Version, ref.Version, "", files), nil
 }

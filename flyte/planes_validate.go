@@ -36,6 +36,11 @@ func (d Deployment) validatePlanes(p *planewright.Problems) {
 	d.validateDataplanes(p)
 	d.validateLabels(p)
 	d.validateCanary(p)
+	for i, size := range d.waves {
+		if size < 1 {
+			p.Add(fmt.Sprintf("waves[%d]", i), fmt.Sprint(size), "a wave has one data plane or more", "leave it out")
+		}
+	}
 	if _, inCluster := d.database.password.InCluster(); inCluster && d.database.rootCA != "" {
 		p.Add("database.rootCA", "", "the chart flyte-core mounts one Secret for the database, and the password's is not the deployment's own", "give the password's text by another source, or put the authority into an image")
 	}
