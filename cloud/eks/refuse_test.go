@@ -160,3 +160,19 @@ func TestDocumentsThatCannotBeWrittenStopBeforeAnyWrite(t *testing.T) {
 		assert.Empty(t, w.aws.Writes())
 	})
 }
+
+// Where the quota may not be asked the usual one is assumed. A trust policy that
+// is longer already shows that it is not, and to shorten it is no risk.
+func TestATrustPolicyThatIsTooLongMayBecomeShorter(t *testing.T) {
+	names := []string{"dp-1", "dp-2", "dp-3", "dp-4", "dp-5", "dp-6"}
+	aws := eksfake.New(accountID, "us-east-1", names...)
+	aws.SetQuota("AssumeRolePolicySizeQuota", 4096)
+	w := world{aws, aws.Account()}
+	w.install(t, w.user(names...))
+	aws.Fail(eksfake.Call("GetAccountSummary"), eksfake.Denied)
+	w.install(t, w.user(names[:5]...))
+	assert.Len(t, w.trust(t, "flyte-user").Statements(), 5)
+	_, err := planewright.Install(t.Context(), w.stack(w.user(names...)))
+	require.ErrorIs(t, err, planewright.ErrBlocked)
+	require.ErrorContains(t, err, "more than the 2048 that the account allows")
+}

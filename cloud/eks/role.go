@@ -264,7 +264,7 @@ func (s roleStep) blocked(live *liveRole, p rolePlan) string {
 	if p.deleted != nil {
 		return p.deleted.Error() + "; eks.WithoutDeletedPrincipals takes it out"
 	}
-	if p.merged.Changed {
+	if p.merged.Changed && (live == nil || p.merged.Document.Size() > live.trust.Size()) {
 		if err := p.merged.Document.CheckLength("trust policy of role "+s.name, p.limit); err != nil {
 			return err.Error()
 		}

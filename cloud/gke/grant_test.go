@@ -11,6 +11,7 @@ import (
 	"github.com/planewright/planewright/cloud/gke/gkefake"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/api/storage/v1"
 )
 
 const member = "serviceAccount:flyte-user@acme-ml.iam.gserviceaccount.com"
@@ -71,6 +72,31 @@ func TestToAnAdoptedServiceAccountRolesAreOnlyAdded(t *testing.T) {
 	_, err := planewright.Uninstall(t.Context(), w.stack(spec))
 	require.NoError(t, err)
 	assert.Equal(t, map[string]string{"roles/storage.objectAdmin": ""}, w.google.BucketRoles("acme-flyte", member), "what somebody else gave it stays")
+}
+
+// A binding is somebody else's if its condition has another title, also where it
+// says the same, or if its role is none of those that are granted here.
+func TestBindingsOfOthersInABucketStay(t *testing.T) {
+	w := newWorld()
+	theirs := []*storage.PolicyBindings{
+		{Role: "roles/storage.objectViewer", Members: []string{"user:somebody@example.com"}, Condition: &storage.Expr{Title: "theirs", Expression: `resource.name.startsWith("projects/_/buckets/acme-flyte/objects/models/")`}},
+		{Role: "roles/storage.admin", Members: []string{member}},
+	}
+	for _, b := range theirs {
+		w.google.AddBucketBinding("acme-flyte", b)
+	}
+	spec := w.spec("team1")
+	spec.Buckets = []cloud.BucketAccess{{Bucket: "acme-flyte", Prefix: "models/", ReadOnly: true}}
+	w.install(t, spec)
+	bindings := w.google.BucketBindings("acme-flyte")
+	require.Len(t, bindings, 5)
+	assert.Equal(t, theirs, bindings[1:3])
+	assert.Equal(t, "planewright-prefix", bindings[4].Condition.Title)
+	_, err := planewright.Uninstall(t.Context(), w.stack(spec))
+	require.NoError(t, err)
+	bindings = w.google.BucketBindings("acme-flyte")
+	require.Len(t, bindings, 3)
+	assert.Equal(t, theirs[0], bindings[1])
 }
 
 // Cloud Storage goes on naming a service account that was deleted, as

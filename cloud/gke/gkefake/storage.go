@@ -153,9 +153,21 @@ func (f *Fake) BucketMembers(name string) []string {
 
 // AddBucketMember adds a member to a bucket's policy as somebody else would.
 func (f *Fake) AddBucketMember(name, role, member string) {
+	f.AddBucketBinding(name, &storage.PolicyBindings{Role: role, Members: []string{member}})
+}
+
+// AddBucketBinding adds a binding to a bucket's policy as somebody else would.
+func (f *Fake) AddBucketBinding(name string, binding *storage.PolicyBindings) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	b := f.buckets[name]
 	b.policy.Etag = string(f.etag())
-	b.policy.Bindings = append(b.policy.Bindings, &storage.PolicyBindings{Role: role, Members: []string{member}})
+	b.policy.Bindings = append(b.policy.Bindings, copied(binding))
+}
+
+// BucketBindings returns the bindings of a bucket's policy.
+func (f *Fake) BucketBindings(name string) []*storage.PolicyBindings {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return copied(f.buckets[name].policy).Bindings
 }
