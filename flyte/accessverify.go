@@ -37,9 +37,9 @@ func (s accessStep) endpointFindings(endpoint kube.Endpoint) []planewright.Findi
 
 // verify asks the data plane itself whether the token is still good.
 func (s accessStep) verify(ctx context.Context, run *planewright.Run) ([]planewright.Finding, error) {
-	credentials, err := s.credentials.Get(run)
+	credentials, missing := s.credentials.Get(run)
 	object := s.object().ref().In(s.cluster.Name)
-	if err != nil {
+	if missing != nil {
 		return []planewright.Finding{{Severity: planewright.SeverityError, Code: CodeToken, Object: &object,
 			Cause: "there is no token for flyteadmin in data plane " + s.plane.name, Fix: "install"}}, nil
 	}

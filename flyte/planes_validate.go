@@ -2,10 +2,10 @@ package flyte
 
 import (
 	"fmt"
-	"net"
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/planewright/planewright"
@@ -186,8 +186,8 @@ func endpointProblem(text string) string {
 
 // isPort reports whether a text is a port's number.
 func isPort(text string) bool {
-	port, err := net.LookupPort("tcp", text)
-	return err == nil && fmt.Sprint(port) == text && port > 0
+	port, err := strconv.ParseUint(text, 10, 16)
+	return err == nil && port > 0 && strconv.FormatUint(port, 10) == text
 }
 
 // maxWeight keeps sums of weights within what is computed exactly.
