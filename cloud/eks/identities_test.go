@@ -314,6 +314,20 @@ func TestOrganisationsRules(t *testing.T) {
 	assert.ErrorContains(t, plan.Err(), "a role's name is its own whatever its path or case", "the same name on another path")
 }
 
+func TestAnotherAudienceTakesThePlaceOfTheFirst(t *testing.T) {
+	w := newWorld()
+	w.install(t, w.user("dp-1", "dp-2"))
+	w.account = w.aws.Account(eks.WithAudience("flyte"))
+	role, _ := w.plan(t, w.user("dp-1", "dp-2")).Step("flyte/ml/identity/flyte-user/role")
+	assert.Equal(t, planewright.ActionUpdate, role.Change.Action)
+	w.install(t, w.user("dp-1", "dp-2"))
+	require.Len(t, w.trust(t, "flyte-user").Statements(), 2)
+	assert.False(t, w.may(t, "flyte-user", "dp-1", "flyte", "flytepropeller"), "tokens of the first audience are let in no longer")
+	provider, _ := w.aws.Provider(w.aws.Issuer("dp-1"))
+	assert.Equal(t, []string{"sts.amazonaws.com", "flyte"}, provider.ClientIDs, "other roles may need it")
+	planewright.AssertNoChanges(t, w.plan(t, w.user("dp-1", "dp-2")))
+}
+
 func TestCallsThatFail(t *testing.T) {
 	t.Run("the operation is named", func(t *testing.T) {
 		w := newWorld()

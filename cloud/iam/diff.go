@@ -51,8 +51,12 @@ func (d Document) trusted() map[string]string {
 				operator = "StringLike"
 			}
 			provider, _ := ParseOIDCProvider(b.provider) // it was parsed from it
+			audience := ""
+			if b.audience != DefaultAudience {
+				audience = " for " + b.audience
+			}
 			for _, subject := range b.subjects {
-				trusted[fmt.Sprintf("trust[%s][%s]", provider.ID(), strings.TrimPrefix(subject, subjectPrefix))] = operator
+				trusted[fmt.Sprintf("trust[%s][%s]%s", provider.ID(), strings.TrimPrefix(subject, subjectPrefix), audience)] = operator
 			}
 		}
 	}

@@ -46,10 +46,10 @@ func (d Document) MergeTrust(t TrustPolicy, options ...MergeOption) (Merged, err
 	if m.dropDeleted {
 		m.statements = withoutDeleted(m.statements)
 	}
+	m.drop()
 	for _, g := range t.sorted() {
 		m.bind(g)
 	}
-	m.drop()
 	for _, pod := range t.podIdentity {
 		m.add(pod.clause().statement())
 	}
@@ -170,13 +170,22 @@ func (m *merger) foreign(provider OIDCProvider, s Subject) bool {
 	return Evaluate(Document{statements: others}, request).Allowed
 }
 
-// drop takes out the statements for providers that are ours alone and that the
-// policy does not name.
+// drop takes out of what is ours alone the statements for providers that the
+// policy does not name, and for those that it names all but the first with the
+// policy's audience: what an earlier policy has left.
 func (m *merger) drop() {
+	kept := map[string]bool{}
 	m.statements = slices.DeleteFunc(m.statements, func(s Statement) bool {
 		b, ok := s.binding()
-		return ok && b.audience == m.trust.audienceOf() && m.owned(b.provider) &&
-			!slices.ContainsFunc(m.trust.grants, func(g grant) bool { return g.provider.ARN() == b.provider })
+		if !ok || !m.owned(b.provider) {
+			return false
+		}
+		named := slices.ContainsFunc(m.trust.grants, func(g grant) bool { return g.provider.ARN() == b.provider })
+		if !named || b.audience != m.trust.audienceOf() || kept[b.provider] {
+			return true
+		}
+		kept[b.provider] = true
+		return false
 	})
 }
 

@@ -220,3 +220,25 @@ func BenchmarkMerge(b *testing.B) {
 		merge(b, d, trust)
 	}
 }
+
+// What is ours alone is made exactly what the policy says, also where an
+// earlier policy had another audience, or somebody has written a statement twice.
+func TestOursAloneLeavesNothingOfEarlierPolicies(t *testing.T) {
+	one := iam.NewTrustPolicy().WithServiceAccounts(provider(mainID), iam.ServiceAccount("flyte", "flyteadmin"))
+	ours := iam.Replacing(func(arn string) bool { return arn == provider(mainID).ARN() })
+	want := merge(t, iam.Document{}, one.WithAudience("flyte")).Document
+
+	before := merge(t, iam.Document{}, one).Document
+	m := merge(t, before, one.WithAudience("flyte"), ours)
+	assert.Equal(t, want.String(), m.Document.String(), "tokens of the earlier audience are let in no longer")
+	assert.Equal(t, []planewright.FieldDiff{
+		{Path: "trust[" + mainID + "][flyte:flyteadmin]", Before: "StringEquals"},
+		{Path: "trust[" + mainID + "][flyte:flyteadmin] for flyte", After: "StringEquals"},
+	}, m.Diff)
+
+	twice := parse(t, strings.Replace(want.String(), `"Statement":[`, `"Statement":[`+strings.ReplaceAll(want.Statements()[0].String(), "flyteadmin", "earlier")+",", 1))
+	m = merge(t, twice, one.WithAudience("flyte"), ours)
+	assert.Equal(t, want.String(), m.Document.String())
+	assert.Len(t, merge(t, twice, one.WithAudience("flyte")).Document.Statements(), 2, "without the option both stay")
+	assert.True(t, merge(t, twice, iam.NewTrustPolicy(), ours).Document.IsEmpty())
+}
