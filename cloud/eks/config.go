@@ -148,7 +148,9 @@ func WithTags(tags map[string]string) Option {
 	}
 }
 
-// WithIdentityMode sets how pods get their roles. By default [IRSA].
+// WithIdentityMode sets how pods get their roles. By default [IRSA]. When it is
+// changed later, trust in clusters that is not needed any more is taken out of
+// a role; trust in EKS Pod Identity stays, since others may have put it there.
 func WithIdentityMode(mode IdentityMode) Option { return func(s *settings) { s.mode = mode } }
 
 // WithAudience sets the audience of the tokens, which the annotation

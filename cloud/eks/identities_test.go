@@ -362,3 +362,22 @@ func TestCallsThatFail(t *testing.T) {
 		assert.Contains(t, fmt.Sprint(w.install(t, w.admin()).Findings), "the account's quotas may not be asked; the usual ones are assumed")
 	})
 }
+
+func TestTagsThatAreAddedLaterAreWritten(t *testing.T) {
+	w := newWorld()
+	w.install(t, w.admin())
+	w.account = w.aws.Account(eks.WithTags(map[string]string{"team": "ml"}))
+	plan := w.plan(t, w.admin())
+	for _, id := range []string{"flyte/ml/identity/flyte-admin/policy", "flyte/ml/identity/flyte-admin/role"} {
+		step, _ := plan.Step(id)
+		assert.Equal(t, []planewright.FieldDiff{{Path: "tags[team]", After: "ml"}}, step.Change.Diff, id)
+	}
+	w.aws.ForgetCalls()
+	w.install(t, w.admin())
+	var wrote []string
+	for _, call := range w.aws.Writes() {
+		wrote = append(wrote, call.Operation)
+	}
+	assert.ElementsMatch(t, []string{"iam:TagPolicy", "iam:TagRole"}, wrote, "and no version of the policy")
+	planewright.AssertNoChanges(t, w.plan(t, w.admin()))
+}

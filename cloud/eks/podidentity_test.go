@@ -108,3 +108,26 @@ func TestARoleThatGoesBetweenTwoLooksIsGone(t *testing.T) {
 	_, versions := w.aws.Policy("flyte-admin")
 	assert.Zero(t, versions)
 }
+
+func TestTheModeIsChangedAndChangedBack(t *testing.T) {
+	w := newWorld()
+	inventory := &remembered{}
+	in := func(mode eks.IdentityMode) {
+		w.account = w.aws.Account(eks.WithIdentityMode(mode))
+		for range 2 {
+			_, err := planewright.Install(t.Context(), w.stack(w.admin()).WithInventory(inventory, w.account.Prune))
+			require.NoError(t, err)
+		}
+	}
+	in(eks.IRSA)
+	in(eks.PodIdentity)
+	assert.Len(t, w.aws.Associations("control"), 2)
+	assert.False(t, w.may(t, "flyte-admin", "control", "flyte", "flyteadmin"), "its pods come by associations now")
+	in(eks.IRSA)
+	assert.Empty(t, w.aws.Associations("control"))
+	assert.True(t, w.may(t, "flyte-admin", "control", "flyte", "flyteadmin"))
+	assert.Contains(t, w.trust(t, "flyte-admin").String(), "pods.eks.amazonaws.com")
+	w.aws.ForgetCalls()
+	in(eks.IRSA)
+	assert.Empty(t, w.aws.Writes())
+}

@@ -3,6 +3,8 @@ package eks
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -84,15 +86,34 @@ func (s policyStep) check(ctx context.Context, _ *planewright.Run) (planewright.
 		return planewright.Change{Action: planewright.ActionCreate, Fingerprint: "absent", Diff: policy.Document{}.Diff(s.document)}, nil
 	}
 	change := planewright.Change{Fingerprint: live.version + " " + live.document.Hash() + " " + live.tags[OwnerTag]}
-	switch {
-	case live.tags[OwnerTag] != s.owner && !s.adopt:
+	if live.tags[OwnerTag] != s.owner && !s.adopt {
 		change.Action, change.Reason = planewright.ActionBlocked, stranger("managed policy "+s.arn(), live.tags)
+		return change, nil
+	}
+	if !live.document.Equal(s.document) {
+		change.Diff = live.document.Diff(s.document)
+	}
+	tags := s.missingTags(live)
+	for _, key := range slices.Sorted(maps.Keys(tags)) {
+		change.Diff = append(change.Diff, planewright.FieldDiff{Path: "tags[" + key + "]", Before: live.tags[key], After: tags[key]})
+	}
+	switch {
 	case live.tags[OwnerTag] != s.owner:
-		change.Action, change.Diff = planewright.ActionAdopt, live.document.Diff(s.document)
-	case !live.document.Equal(s.document):
-		change.Action, change.Diff = planewright.ActionUpdate, live.document.Diff(s.document)
+		change.Action = planewright.ActionAdopt
+	case len(change.Diff) > 0:
+		change.Action = planewright.ActionUpdate
 	}
 	return change, nil
+}
+
+// missingTags are the tags that a policy which is there lacks.
+func (s policyStep) missingTags(live *livePolicy) map[string]string {
+	tags := s.ownTags(s.owner)
+	if live.tags[OwnerTag] != s.owner {
+		tags[AdoptedTag] = "true"
+	}
+	maps.DeleteFunc(tags, func(key, value string) bool { return live.tags[key] == value })
+	return tags
 }
 
 // stranger says why something that is there is not touched.
@@ -122,9 +143,7 @@ func (s policyStep) apply(ctx context.Context, run *planewright.Run) error {
 		}
 		return err
 	}
-	if live.tags[OwnerTag] != s.owner {
-		tags := s.ownTags(s.owner)
-		tags[AdoptedTag] = "true"
+	if tags := s.missingTags(live); len(tags) > 0 {
 		if _, err := s.IAM.TagPolicy(ctx, &iam.TagPolicyInput{PolicyArn: aws.String(s.arn()), Tags: tagList(tags)}); err != nil {
 			return failure("iam:TagPolicy", s.object(), err)
 		}
