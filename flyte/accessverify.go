@@ -40,6 +40,7 @@ func (s accessStep) verify(ctx context.Context, run *planewright.Run) ([]planewr
 	credentials, missing := s.credentials.Get(run)
 	object := s.object().ref().In(s.cluster.Name)
 	if missing != nil {
+		//nolint:nilerr // what is missing is what was found
 		return []planewright.Finding{{Severity: planewright.SeverityError, Code: CodeToken, Object: &object,
 			Cause: "there is no token for flyteadmin in data plane " + s.plane.name, Fix: "install"}}, nil
 	}

@@ -108,4 +108,7 @@
 //	Bind labels to projects and workflows           step labels
 //	Run a workflow and look where it ran            WithCanary, with Verify
 //	Add a data plane                                WithDataplanes with one more; old clusters are not touched
+//
+// [Discover] reads what the guide's reader has installed by hand into a
+// [Deployment], whose plan shows what taking it over changes.
 package flyte

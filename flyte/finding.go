@@ -59,6 +59,8 @@ const (
 	CodeNamespaces = "namespaces-missing"
 	// CodeCertificate: a certificate has ended, or is about to.
 	CodeCertificate = "certificate"
+	// CodeDiscovery: something of a Flyte that is there could not be read.
+	CodeDiscovery = "discovery"
 	// CodeRunning: executions would lose what ends them.
 	CodeRunning = "executions-running"
 	// CodeNoCatalog: data planes run without a cache.

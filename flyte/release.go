@@ -196,6 +196,18 @@ func (s releaseStep) historyFindings(ctx context.Context, plan kube.ReleasePlan)
 		}
 		findings = append(findings, running...)
 	}
+	for _, needed := range s.secretRefs() {
+		ref := kube.Ref{APIVersion: "v1", Kind: "Secret", Namespace: s.namespace, Name: needed.name}
+		if !slices.Contains(plan.Deletes, ref) {
+			continue
+		}
+		deleted := ref.In(s.cluster.Name)
+		findings = append(findings, planewright.Finding{
+			Severity: planewright.SeverityError, Code: CodeDeletes, Object: &deleted,
+			Cause: "the release made this Secret for " + needed.use + ", which is to be taken from it, and the upgrade deletes it",
+			Fix:   fmt.Sprintf("keep it: kubectl -n %s annotate secret %s helm.sh/resource-policy=keep; or give the text by another source", s.namespace, needed.name),
+		})
+	}
 	for _, ref := range plan.Deletes {
 		if !slices.Contains([]string{"CustomResourceDefinition", "PersistentVolumeClaim", "Namespace"}, ref.Kind) {
 			continue
