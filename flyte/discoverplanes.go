@@ -32,7 +32,7 @@ func (d *discoverer) dataplanes(ctx context.Context, found Deployment) (Deployme
 		return found, err
 	}
 	var file clusterFile
-	if data, err := json.Marshal(files["clusters.yaml"]); err != nil || yaml.Unmarshal(data, &file) != nil {
+	if !readInto(files["clusters.yaml"], &file) {
 		d.note("clusters.yaml cannot be read; use WithDataplanes and WithLabelMap")
 		return found, nil
 	}
@@ -77,6 +77,12 @@ func (d *discoverer) dataplanes(ctx context.Context, found Deployment) (Deployme
 		found = found.WithLabelMap(labels)
 	}
 	return found, nil
+}
+
+// readInto reads values into a struct, and tells whether it could.
+func readInto(values kube.Values, target any) bool {
+	data, err := json.Marshal(values)
+	return err == nil && yaml.Unmarshal(data, target) == nil
 }
 
 // wholeWeights are the smallest whole numbers in the proportion of shares,
