@@ -1,6 +1,7 @@
 package eks_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -99,6 +100,40 @@ func TestFaultsOnReplicasThatLag(t *testing.T) {
 					}
 					require.NoError(t, err, "lag %d, %s at call %d (the disturbed install said: %v)", lag, fault, nth, disturbed)
 					assert.Equal(t, want, state(t, w), "lag %d, %s at call %d", lag, fault, nth)
+				})
+			}
+		}
+	}
+}
+
+func TestPruningThatIsCutOffIsFinishedByTheNextInstall(t *testing.T) {
+	install := func(ctx context.Context, w world, inventory *remembered, specs ...cloud.IdentitySpec) error {
+		_, err := planewright.Install(ctx, w.stack(specs...).WithInventory(inventory, w.account.Prune))
+		return err
+	}
+	counting, counted := newWorld(eks.WithIdentityMode(eks.Hybrid)), &remembered{}
+	require.NoError(t, install(t.Context(), counting, counted, counting.admin(), counting.user("dp-1")))
+	counting.aws.ForgetCalls()
+	require.NoError(t, install(t.Context(), counting, counted, counting.user("dp-1")))
+	for _, fault := range eksfake.Faults() {
+		for nth := range len(counting.aws.Calls()) {
+			if testing.Short() && nth%5 != 0 {
+				continue
+			}
+			for _, effect := range [][]eksfake.FaultOption{nil, {eksfake.AfterEffect()}} {
+				synctest.Test(t, func(t *testing.T) {
+					w, inventory := newWorld(eks.WithIdentityMode(eks.Hybrid)), &remembered{}
+					require.NoError(t, install(t.Context(), w, inventory, w.admin(), w.user("dp-1")))
+					w.aws.Fail(eksfake.Call("*"), fault, append(effect, eksfake.After(nth), eksfake.Times(1))...)
+					disturbed := install(t.Context(), w, inventory, w.user("dp-1"))
+					w.aws.Heal()
+					w.aws.Revive()
+					require.NoError(t, install(t.Context(), w, inventory, w.user("dp-1")), "%s at call %d (the disturbed install said: %v)", fault, nth, disturbed)
+					_, there := w.aws.Role("flyte-admin")
+					assert.False(t, there, "%s at call %d", fault, nth)
+					_, versions := w.aws.Policy("flyte-admin")
+					assert.Zero(t, versions, "%s at call %d", fault, nth)
+					assert.Empty(t, w.aws.Associations("control"), "%s at call %d", fault, nth)
 				})
 			}
 		}

@@ -1,6 +1,7 @@
 package gke_test
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 
@@ -82,4 +83,41 @@ func TestMembersOfAClusterThatIsGoneAreTakenOut(t *testing.T) {
 	_, err := planewright.Uninstall(t.Context(), w.stack(spec))
 	require.NoError(t, err)
 	assert.Empty(t, w.members("flyte-user"))
+}
+
+func TestPruningThatIsCutOffIsFinishedByTheNextInstall(t *testing.T) {
+	install := func(ctx context.Context, w world, inventory *remembered, specs ...cloud.IdentitySpec) error {
+		_, err := planewright.Install(ctx, w.stack(specs...).WithInventory(inventory, w.account.Prune))
+		return err
+	}
+	other := func(w world) cloud.IdentitySpec {
+		spec := w.spec("team1")
+		spec.Name = "flyte-other"
+		return spec
+	}
+	counting, counted := newWorld(), &remembered{}
+	require.NoError(t, install(t.Context(), counting, counted, counting.spec("team1"), other(counting)))
+	counting.google.ForgetCalls()
+	require.NoError(t, install(t.Context(), counting, counted, other(counting)))
+	for _, fault := range gkefake.Faults() {
+		for nth := range len(counting.google.Calls()) {
+			for _, effect := range [][]gkefake.FaultOption{nil, {gkefake.AfterEffect()}} {
+				synctest.Test(t, func(t *testing.T) {
+					w, inventory := newWorld(), &remembered{}
+					require.NoError(t, install(t.Context(), w, inventory, w.spec("team1"), other(w)))
+					w.google.Fail(gkefake.Call("*"), fault, append(effect, gkefake.After(nth), gkefake.Times(1))...)
+					disturbed := install(t.Context(), w, inventory, other(w))
+					w.google.Heal()
+					w.google.Revive()
+					require.NoError(t, install(t.Context(), w, inventory, other(w)), "%s at call %d (the disturbed install said: %v)", fault, nth, disturbed)
+					_, there := w.google.ServiceAccount("flyte-user")
+					assert.False(t, there, "%s at call %d", fault, nth)
+					for _, m := range w.google.BucketMembers("acme-flyte") {
+						assert.NotContains(t, m, "flyte-user", "%s at call %d", fault, nth)
+					}
+					assert.Len(t, w.google.BucketMembers("acme-flyte"), 3)
+				})
+			}
+		}
+	}
 }
