@@ -1,11 +1,9 @@
 package flyte
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/kube"
 	"sigs.k8s.io/yaml"
 )
@@ -51,15 +49,7 @@ func (d Deployment) overlayName(facts Chart) string {
 
 // chartFile reads a values file out of the chart.
 func chartFile(chart *kube.Chart, name string) (kube.Values, error) {
-	data, ok := chart.File(name)
-	if !ok {
-		return nil, fmt.Errorf("chart %s %s: the file %s is missing: %w", chart.Name(), chart.Version(), name, planewright.ErrNotFound)
-	}
-	values, err := kube.ParseValues(data)
-	if err != nil {
-		return nil, fmt.Errorf("chart %s %s: the file %s: %w", chart.Name(), chart.Version(), name, err)
-	}
-	return values, nil
+	return chart.Values(name)
 }
 
 // escapeValues writes the texts that the chart renders as templates so that

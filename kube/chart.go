@@ -2,7 +2,11 @@ package kube
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"sync"
+
+	"github.com/planewright/planewright"
 )
 
 // Chart is a Helm chart's files, loaded and not yet parsed. It is immutable
@@ -10,6 +14,10 @@ import (
 type Chart struct {
 	name, version, appVersion, digest string
 	files                             []ChartFile
+
+	mu sync.Mutex
+	// made is what packages have made of the chart, see Once.
+	made map[any]any
 }
 
 // ChartFile is one file of a chart.
@@ -48,6 +56,44 @@ func (c *Chart) File(name string) ([]byte, bool) {
 		}
 	}
 	return nil, false
+}
+
+// Values parses a values file of the chart, once however often it is asked for.
+// What it returns must not be changed. A file that is not there is ErrNotFound.
+func (c *Chart) Values(name string) (Values, error) {
+	data, ok := c.File(name)
+	if !ok {
+		return nil, fmt.Errorf("chart %s %s: the file %s is missing: %w", c.name, c.version, name, planewright.ErrNotFound)
+	}
+	made, err := c.Once(valuesFile(name), func() (any, error) { return ParseValues(data) })
+	if err != nil {
+		return nil, fmt.Errorf("chart %s %s: the file %s: %w", c.name, c.version, name, err)
+	}
+	values, _ := made.(Values)
+	return values, nil
+}
+
+// valuesFile is the key of a values file that was parsed.
+type valuesFile string
+
+// Once returns what a function makes of the chart, made once for each key
+// however many ask for it; a failure is not kept. It is for adapters that
+// parse charts. A key is of a type of the caller's own, as those of a context are.
+func (c *Chart) Once(key any, produce func() (any, error)) (any, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if made, ok := c.made[key]; ok {
+		return made, nil
+	}
+	made, err := produce()
+	if err != nil {
+		return nil, err
+	}
+	if c.made == nil {
+		c.made = map[any]any{}
+	}
+	c.made[key] = made
+	return made, nil
 }
 
 // ChartRef asks for a chart.

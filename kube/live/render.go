@@ -90,12 +90,7 @@ func render(ctx context.Context, rel kube.Release, as renderAs, caps *chartutil.
 // loadForRender parses a chart and takes the values, both for one use: Helm
 // changes them.
 func loadForRender(rel kube.Release) (*chart.Chart, map[string]any, error) {
-	files := rel.Chart.Files()
-	buffered := make([]*loader.BufferedFile, len(files))
-	for i, f := range files {
-		buffered[i] = &loader.BufferedFile{Name: f.Name, Data: f.Data}
-	}
-	ch, err := loader.LoadFiles(buffered)
+	ch, err := parsed(rel.Chart)
 	if err != nil {
 		return nil, nil, chartError(rel.Chart, err)
 	}
@@ -108,6 +103,49 @@ func loadForRender(rel kube.Release) (*chart.Chart, map[string]any, error) {
 	values := map[string]any(rel.Values.Merge(nil))
 	yieldTables(ch, values)
 	return ch, values, nil
+}
+
+// parsedChart is the key of a chart that Helm has parsed.
+type parsedChart struct{}
+
+// parsed is a chart as Helm has it, for one use: it is parsed once, and copied
+// as far as Helm changes it.
+func parsed(source *kube.Chart) (*chart.Chart, error) {
+	made, err := source.Once(parsedChart{}, func() (any, error) {
+		files := source.Files()
+		buffered := make([]*loader.BufferedFile, len(files))
+		for i, f := range files {
+			buffered[i] = &loader.BufferedFile{Name: f.Name, Data: f.Data}
+		}
+		return loader.LoadFiles(buffered)
+	})
+	if err != nil {
+		return nil, err
+	}
+	ch, _ := made.(*chart.Chart)
+	return copyChart(ch), nil
+}
+
+// copyChart copies what Helm changes of a chart while it renders: its values,
+// its metadata and its list of dependencies. Templates and files are shared.
+func copyChart(ch *chart.Chart) *chart.Chart {
+	c := &chart.Chart{Raw: ch.Raw, Lock: ch.Lock, Templates: ch.Templates, Schema: ch.Schema, Files: ch.Files}
+	if ch.Values != nil {
+		c.Values = kube.Values(ch.Values).Merge(nil)
+	}
+	if ch.Metadata != nil {
+		metadata := *ch.Metadata
+		metadata.Dependencies = make([]*chart.Dependency, len(ch.Metadata.Dependencies))
+		for i, d := range ch.Metadata.Dependencies {
+			dependency := *d
+			metadata.Dependencies[i] = &dependency
+		}
+		c.Metadata = &metadata
+	}
+	for _, d := range ch.Dependencies() {
+		c.AddDependency(copyChart(d))
+	}
+	return c
 }
 
 // yieldTables takes away those of the chart's own values that are tables where
