@@ -37,6 +37,7 @@ type Deployment struct {
 	labels     LabelMap
 	canary     Canary
 	waves      []int
+	access     AccessJob
 
 	domains   []string
 	projects  []Project

@@ -61,6 +61,8 @@ const (
 	CodeCertificate = "certificate"
 	// CodeDiscovery: something of a Flyte that is there could not be read.
 	CodeDiscovery = "discovery"
+	// CodeAccess: what Flyte's own pods may do.
+	CodeAccess = "access"
 	// CodeRunning: executions would lose what ends them.
 	CodeRunning = "executions-running"
 	// CodeNoCatalog: data planes run without a cache.

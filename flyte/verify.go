@@ -49,6 +49,11 @@ func (s releaseStep) verify(ctx context.Context, run *planewright.Run) ([]planew
 		return append(findings, planewright.Finding{Severity: planewright.SeverityUnprobed, Code: CodeHealth, Object: &object,
 			Cause: "Flyte's health is not asked for before its workloads are ready"}), nil
 	}
+	access, err := s.verifyAccess(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	findings = append(findings, access...)
 	running, health := s.health(ctx, services[doorHTTP])
 	findings = append(findings, health...)
 	webhook, err := s.verifyWebhook(ctx, services[doorWebhook], running)
