@@ -6,7 +6,6 @@ import (
 
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/kube"
-	"github.com/planewright/planewright/kube/kubefake"
 	"github.com/planewright/planewright/kubeflow"
 	"github.com/planewright/planewright/kubeflow/kubeflowtest"
 	"github.com/stretchr/testify/assert"
