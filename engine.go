@@ -21,7 +21,15 @@ type engine struct {
 	steps  []boundStep
 	events *emitter
 	run    *runState
+	// apart allows steps to need steps of stacks that are not given.
+	apart bool
 }
+
+// apart is for verbs that make nothing: a stack can be looked at, rendered and
+// taken away without the stacks that it stands on.
+type apart struct{}
+
+func (apart) addTo(e *engine) { e.apart = true }
 
 // Argument is what a verb takes after the context, in any order: the stacks
 // to act on, and the options that say how. Only [Stack] and [Option] are arguments.
@@ -80,8 +88,16 @@ func (e *engine) validate() error {
 		names[s.name] = true
 	}
 	nodes := make([]graph.Node, len(e.steps))
+	given := make(map[string]bool, len(e.steps))
+	for _, s := range e.steps {
+		given[s.ID] = true
+	}
 	for i, s := range e.steps {
-		nodes[i] = graph.Node{ID: s.ID, Needs: s.Needs}
+		needs := s.Needs
+		if e.apart {
+			needs = slices.DeleteFunc(slices.Clone(needs), func(id string) bool { return !given[id] })
+		}
+		nodes[i] = graph.Node{ID: s.ID, Needs: needs}
 		if !stepID.MatchString(s.ID) {
 			p.Add(fmt.Sprintf("steps[%d].ID", i), s.ID, "an id is segments of a-z, 0-9, '-', '_', '.' joined by '/'", "use an id like flyte/ml/namespace")
 		}
@@ -227,6 +243,9 @@ func (e *engine) probe(ctx context.Context) ([]Finding, error) {
 				results[i].findings, err = p.Run(e.telling(ctx, p.ID), e.view(p.ID))
 				return err
 			})
+			if unknown, ok := errors.AsType[*UnknownError](err); ok {
+				results[i].findings, err = []Finding{{Severity: SeverityUnprobed, Code: CodeNotYet, Cause: unknown.Error()}}, nil
+			}
 			if err != nil {
 				results[i].err = &StepError{Step: p.ID, Cluster: p.Cluster, Op: OpProbe, Attempts: attempts, Err: err}
 			}
@@ -241,6 +260,10 @@ func (e *engine) probe(ctx context.Context) ([]Finding, error) {
 			failed = append(failed, step)
 		}
 		for _, f := range r.findings {
+			if f.Code == CodeNotYet && slices.ContainsFunc(findings, func(told Finding) bool { return told.Code == f.Code && told.Cause == f.Cause }) {
+				// All that would be asked of it waits for the same step.
+				continue
+			}
 			f.Step = cmp.Or(f.Step, probes[i].ID)
 			findings = append(findings, f)
 		}

@@ -19,6 +19,10 @@ const (
 	SeverityUnprobed Severity = "unprobed"
 )
 
+// CodeNotYet is the code of findings about what could not be asked for,
+// because a step of the same install makes what would be asked.
+const CodeNotYet = "not-yet"
+
 // Finding is one result of a preflight or of a verification.
 type Finding struct {
 	Severity Severity `json:"severity"`

@@ -47,7 +47,7 @@ const UnrenderedFile = "unrendered.txt"
 // GitOps: values, manifests, policies. Secrets are written as "[redacted]".
 // Steps have their files below their ids, without the stack's own part of it.
 func (s Stack) Render(ctx context.Context, w FileWriter, options ...Option) error {
-	arguments := []Argument{s}
+	arguments := []Argument{s, apart{}}
 	for _, o := range options {
 		arguments = append(arguments, o)
 	}

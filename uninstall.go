@@ -16,7 +16,7 @@ import (
 //
 // The error is a [*ValidationError] or a [*RunError], as with [Install].
 func Uninstall(ctx context.Context, arguments ...Argument) (*Report, error) {
-	e, err := newEngine(arguments)
+	e, err := newEngine(append(slices.Clip(arguments), apart{}))
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,12 @@ func (u *removal) takeAway(ctx context.Context, s boundStep) error {
 		if s.Undo == nil {
 			return nil
 		}
-		return s.Undo(ctx, u.view(s.ID))
+		err := s.Undo(ctx, u.view(s.ID))
+		if errors.Is(err, ErrUnknown) {
+			// What a step makes that is not there holds nothing to take away.
+			return nil
+		}
+		return err
 	}
 	change, err := u.checkOnce(ctx, s)
 	if err != nil || change.Action != ActionDelete {

@@ -55,7 +55,7 @@ const (
 // It reads and probes, and writes nothing. What is wrong is a finding; the
 // error is only for a spec that is invalid or a run that was stopped.
 func Verify(ctx context.Context, arguments ...Argument) (*Verification, error) {
-	e, err := newEngine(arguments)
+	e, err := newEngine(append(slices.Clip(arguments), apart{}))
 	if err != nil {
 		return nil, err
 	}

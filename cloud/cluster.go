@@ -25,26 +25,6 @@ type Clusters interface {
 	Provision(prefix string, spec ClusterSpec) ClusterProvision
 }
 
-// ClusterRef refers to a cluster where it is.
-type ClusterRef struct {
-	Account Account
-	// Name is the cluster's name in the cloud.
-	Name string
-	// Needs are the steps that make the cluster, if the same stack does.
-	Needs []string
-}
-
-// Token returns a bearer token for the cluster's API and when it ends: what
-// kube/live asks for, so that a cluster is reached with nothing but the
-// credentials for its cloud.
-//
-//	access, err := ref.Account.Clusters.Access(ctx, ref.Name)
-//	cluster, err := live.FromTokens("main", access.Endpoint, access.CA, ref.Token)
-func (r ClusterRef) Token(ctx context.Context) (planewright.Secret, time.Time, error) {
-	access, err := r.Account.Clusters.Access(ctx, r.Name)
-	return access.Token, access.Expires, err
-}
-
 // Cluster is what a cloud tells of a cluster. Fields that the cloud does not
 // know yet (while it creates the cluster) are empty.
 type Cluster struct {

@@ -120,7 +120,7 @@ func (s accessStep) reach(ctx context.Context) (kube.Endpoint, error) {
 	case given.url != "":
 		endpoint = kube.Endpoint{URL: given.url, CA: []byte(given.ca)}
 	case s.where.Account.Clusters != nil:
-		cluster, err := s.where.Account.Clusters.Describe(ctx, s.where.Name)
+		cluster, err := s.where.Describe(ctx)
 		if err != nil {
 			return kube.Endpoint{}, err
 		}

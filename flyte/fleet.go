@@ -39,7 +39,7 @@ func (d Deployment) onPlanes(stack planewright.Stack, env Env) planewright.Stack
 		inventory = kube.NewInventory(f.control.cluster, d.namespace, "planewright-flyte-"+d.name)
 	}
 	return stack.
-		WithSteps(f.steps()...).
+		WithSteps(env.afterClusters(f.steps())...).
 		WithProbes(f.probes()...).
 		WithLocker(locker).
 		WithInventory(inventory, f.prune)
@@ -67,7 +67,7 @@ func (f *fleet) bind() {
 			f.control = b
 			continue
 		}
-		b.holdsLock = false
+		b.holdsLock, b.elsewhere = false, f.control.cluster.Releases
 		f.planes = append(f.planes, b)
 	}
 	if f.Deployment.control.catalog.balanced && len(f.planes) > 0 {

@@ -389,6 +389,10 @@ func (s releaseStep) render(ctx context.Context, _ *planewright.Run) ([]planewri
 		return nil, err
 	}
 	objects, err := s.cluster.Releases.Render(ctx, release)
+	if errors.Is(err, planewright.ErrUnknown) && s.elsewhere != nil {
+		// The cluster is not there yet, and files need none.
+		objects, err = s.elsewhere.Render(ctx, release)
+	}
 	if err != nil {
 		return nil, err
 	}

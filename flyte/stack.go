@@ -78,7 +78,7 @@ func (d Deployment) On(env Env) planewright.Stack {
 		inventory = kube.NewInventory(b.cluster, d.namespace, "planewright-flyte-"+d.name)
 	}
 	return stack.
-		WithSteps(b.steps()...).
+		WithSteps(env.afterClusters(b.steps())...).
 		WithProbes(b.probes()...).
 		WithProbes(b.presupposed(env)...).
 		WithLocker(locker).
@@ -132,9 +132,11 @@ type binding struct {
 	// prefix is the first part of the ids of its steps.
 	prefix  string
 	cluster kube.Cluster
-	charts  kube.ChartSource
-	facts   Chart
-	keys    secretKeys
+	// elsewhere renders files while the cluster is not there. May be nil.
+	elsewhere kube.Releases
+	charts    kube.ChartSource
+	facts     Chart
+	keys      secretKeys
 	// holdsLock marks the release whose namespace holds the lock.
 	holdsLock bool
 	// now tells the time.
