@@ -23,6 +23,9 @@ func (c controlRecipe) typed(overlay, defaults kube.Values, in inputs) kube.Valu
 	c.setCommon(v, overlay, defaults)
 	c.setDatabase(v)
 	c.control.ingress.set(v, c.control.host, overlay, defaults)
+	if in.host == hostElsewhere {
+		v.set("common.ingress.enabled", false)
+	}
 	account(v, "flyteadmin.serviceAccount", c.control.identity, overlay)
 	account(v, "datacatalog.serviceAccount", c.control.identity, overlay)
 	account(v, "flytepropeller.serviceAccount", c.control.identity, overlay)

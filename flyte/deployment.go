@@ -38,6 +38,8 @@ type Deployment struct {
 	canary     Canary
 	waves      []int
 	access     AccessJob
+	// predecessor is what the deployment takes the place of, if it does.
+	predecessor *Deployment
 
 	domains   []string
 	projects  []Project

@@ -19,6 +19,8 @@ const (
 	CodeOtherChart = "release-of-other-chart"
 	// CodeDowngrade: the release is of a newer chart.
 	CodeDowngrade = "downgrade"
+	// CodeOutage: Flyte cannot be used for a while.
+	CodeOutage = "outage"
 	// CodeDeletes: the upgrade deletes objects that hold data.
 	CodeDeletes = "upgrade-deletes"
 	// CodeKept: something that is no longer wanted stays.

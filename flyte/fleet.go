@@ -119,7 +119,12 @@ func (f fleet) steps() []planewright.Step {
 		needs = append(needs, planeSteps[len(planeSteps)-1].ID)
 		credentials.planes = append(credentials.planes, access)
 	}
-	release := f.releaseSteps(f.control, namespace.ID, f.identities.needs[""])
+	control := f.control
+	before := f.succession()
+	if before != nil {
+		control.host = before.host
+	}
+	release := f.releaseSteps(control, namespace.ID, f.identities.needs[""])
 	f.verifyAlso(&release[len(release)-1])
 	if len(f.planes) > 0 {
 		step := credentials.step(needs)
@@ -127,8 +132,26 @@ func (f fleet) steps() []planewright.Step {
 		last := &release[len(release)-1]
 		last.Needs = append(slices.Clip(last.Needs), step.ID)
 	}
+	if before != nil {
+		return f.succeed(*before, steps, release)
+	}
 	steps = append(steps, release...)
 	return append(steps, f.adminSteps(release[len(release)-1].ID)...)
+}
+
+// succeed puts the steps in between by which the control plane's release takes
+// a predecessor's place.
+func (f fleet) succeed(before predecessor, steps, release []planewright.Step) []planewright.Step {
+	last := &release[len(release)-1]
+	stop := before.stop(slices.Clone(last.Needs))
+	for _, plane := range f.planes {
+		stop.Needs = append(stop.Needs, plane.step("access"))
+	}
+	last.Needs = append(slices.Clip(last.Needs), stop.ID)
+	uninstall := before.uninstall(last.ID)
+	host := before.takeHost(f.control, uninstall.ID)
+	steps = append(append(steps, release[:len(release)-1]...), stop, *last, uninstall, host)
+	return append(steps, f.adminSteps(host.ID)...)
 }
 
 // verifyAlso has the verification of the control plane's release look at what

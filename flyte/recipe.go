@@ -40,6 +40,8 @@ type inputs struct {
 	endpoints map[string]string
 	// catalog is the address of the catalog's load balancer.
 	catalog string
+	// host is hostElsewhere as long as a predecessor has the host.
+	host string
 }
 
 // door is a port of a Service.

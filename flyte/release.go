@@ -88,8 +88,17 @@ func (s releaseStep) build(ctx context.Context, in inputs) (kube.Release, layers
 		Values:         l.merged,
 		Owner:          s.owner(),
 		Adopt:          s.adopt,
+		AdoptOrphans:   s.orphans(),
 		RecoverPending: s.recoverPending,
 	}, l, nil
+}
+
+// orphans are what a predecessor has made itself, and belongs to the release now.
+func (s releaseStep) orphans() []kube.Ref {
+	if s.predecessor == nil {
+		return nil
+	}
+	return []kube.Ref{{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: crd}}
 }
 
 // current builds the release for this run, with what the steps before it have found.
@@ -266,7 +275,7 @@ func (s releaseStep) otherReleases(ctx context.Context) ([]planewright.Finding, 
 	}
 	var findings []planewright.Finding
 	for _, other := range list {
-		if other.Name == s.release || !isFlyteChart(other.Chart) {
+		if other.Name == s.release || !isFlyteChart(other.Chart) || s.predecessor != nil && other.Name == s.predecessor.release {
 			continue
 		}
 		object := s.object()

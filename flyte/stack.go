@@ -38,6 +38,9 @@ const (
 //	flyte/ml/dataplanes/dp-1/access      flyteadmin's token for it
 //	flyte/ml/controlplane/credentials    the tokens and authorities of all data planes
 //	flyte/ml/controlplane/release        the control plane's Helm release
+//	flyte/ml/predecessor/stop            a predecessor's end, see [Deployment.WithPredecessor]
+//	flyte/ml/predecessor/uninstall       and its removal, before
+//	flyte/ml/controlplane/host           the control plane gets the host
 //	flyte/ml/projects                    projects in flyteadmin
 //	flyte/ml/labels                      the labels that they are bound to
 //	flyte/ml/placement                   where executions run; it is only verified
@@ -151,6 +154,8 @@ type binding struct {
 	settled planewright.Output[bool]
 	// catalogAddress is given by the catalog's step, if there is one.
 	catalogAddress planewright.Output[string]
+	// host is given by the predecessor's step, if there is one.
+	host planewright.Output[string]
 	// endpoints are given by the data planes' steps, by the data planes' names.
 	endpoints map[string]planewright.Output[string]
 }
@@ -199,6 +204,7 @@ func (b binding) inputs(run *planewright.Run) (inputs, error) {
 	want(b.storage.keyed(), b.storageRevision, &in.storage)
 	want(b.credentialsRevision.Step() != "", b.credentialsRevision, &in.credentials)
 	want(b.catalogAddress.Step() != "", b.catalogAddress, &in.catalog)
+	want(b.host.Step() != "", b.host, &in.host)
 	for _, w := range wanted {
 		value, err := w.from.Get(run)
 		if err != nil {

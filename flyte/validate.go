@@ -42,6 +42,7 @@ func (d Deployment) validate(p *planewright.Problems) {
 	d.validateImages(p)
 	d.logLinks.validate(p)
 	d.validateRaw(p)
+	d.validatePredecessor(p)
 }
 
 // validateSingle checks what only a single-cluster deployment has.

@@ -36,6 +36,9 @@ type Release struct {
 	// Adopt takes over objects that exist and belong to no release or another
 	// one. Dangerous. Without it they are an error that lists all of them.
 	Adopt bool
+	// AdoptOrphans takes over these objects where they exist and belong to no
+	// release, as those do that the software has made itself.
+	AdoptOrphans []Ref
 	// DropCRDs lets Helm delete the chart's CustomResourceDefinitions, and
 	// with them every custom resource, when a later revision or an uninstall
 	// drops them. Dangerous. By default they are kept.

@@ -136,6 +136,13 @@ func testForeignObjects(s *scene) {
 	assert.False(t, retryable(err))
 	assert.Equal(t, before, s.versions(t), "nothing may be written")
 
+	r.AdoptOrphans = []kube.Ref{{APIVersion: "v1", Kind: "ConfigMap", Namespace: s.namespace, Name: "app-settings"}, {APIVersion: "v1", Kind: "ServiceAccount", Namespace: s.namespace, Name: "app"}}
+	_, err = s.cluster.Releases.Apply(s.ctx, r)
+	var refused *kube.OwnershipError
+	require.ErrorAs(t, err, &refused)
+	assert.Equal(t, []kube.OwnedObject{{Ref: r.AdoptOrphans[1], Owner: "release elsewhere/other"}}, refused.Objects, "what belongs to a release is no orphan")
+	assert.Equal(t, before, s.versions(t), "nothing may be written")
+
 	r.Adopt = true
 	p := s.plan(t, r)
 	assert.Equal(t, planewright.ActionAdopt, p.Action)

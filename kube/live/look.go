@@ -82,10 +82,20 @@ func (r *releases) lookAt(ctx context.Context, rel kube.Release) (*look, error) 
 	if err := r.inspect(ctx, l); err != nil {
 		return nil, err
 	}
-	if len(l.foreign) > 0 && !rel.Adopt {
-		return nil, &kube.OwnershipError{Cluster: r.c.name, Release: rel.Namespace + "/" + rel.Name, Objects: l.foreign}
+	if refused := l.refused(); len(refused) > 0 {
+		return nil, &kube.OwnershipError{Cluster: r.c.name, Release: rel.Namespace + "/" + rel.Name, Objects: refused}
 	}
 	return l, nil
+}
+
+// refused are the objects of others that may not be taken over.
+func (l *look) refused() []kube.OwnedObject {
+	if l.rel.Adopt {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(l.foreign), func(o kube.OwnedObject) bool {
+		return o.Owner == noRelease && slices.Contains(l.rel.AdoptOrphans, o.Ref)
+	})
 }
 
 // mayTouch refuses a release that is in somebody else's hands.

@@ -96,6 +96,9 @@ func (l *look) owned(obj *unstructured.Unstructured) *unstructured.Unstructured 
 	return obj
 }
 
+// noRelease is whose an object is that nobody marked.
+const noRelease = "no release"
+
 // foreignOwner tells whose an object is that is not ours. One that the record
 // knows and that has lost its marks is still ours; a new one must have them.
 func (l *look) foreignOwner(labels, annotations map[string]string, isNew bool) (string, bool) {
@@ -109,7 +112,7 @@ func (l *look) foreignOwner(labels, annotations map[string]string, isNew bool) (
 		if manager := labels[managedByLabel]; manager != "" && manager != managedByHelm {
 			return "no release (managed by " + manager + ")", true
 		}
-		return "no release", true
+		return noRelease, true
 	}
 	return "release " + namespace + "/" + name, true
 }
