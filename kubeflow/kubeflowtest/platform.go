@@ -63,14 +63,13 @@ func (s settings) workloadObjects() []runtime.Object {
 				"version": "v1.30.1", "namespace": "istio-system", "values": map[string]any{}}}))
 	}
 	objects = append(objects, s.workload...)
+	dropped := map[string]bool{}
+	for _, crd := range s.without {
+		dropped[textAt(definitionOf(objects, crd).Object, "spec", "names", "kind")] = true
+	}
 	return slices.DeleteFunc(objects, func(o runtime.Object) bool {
 		u, ok := o.(*object)
-		if !ok {
-			return false
-		}
-		return slices.ContainsFunc(s.without, func(crd string) bool {
-			return u.GetName() == crd || textAt(definitionOf(objects, crd).Object, "spec", "names", "kind") == u.GetKind()
-		})
+		return ok && (dropped[u.GetKind()] || slices.Contains(s.without, u.GetName()))
 	})
 }
 
