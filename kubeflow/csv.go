@@ -57,7 +57,9 @@ func (s csvStep) check(ctx context.Context, run *planewright.Run) (planewright.C
 	if err != nil {
 		return planewright.Change{}, err
 	}
-	if plan != nil && textAt(plan.Object, "status", "phase") == "RequiresApproval" {
+	// A Subscription from another version is made anew, and its plan goes with it.
+	anew := installed == "" && s.owns(sub.GetLabels()) && textAt(sub.Object, "spec", "startingCSV") != s.CSV
+	if plan != nil && !anew && textAt(plan.Object, "status", "phase") == "RequiresApproval" {
 		if foreign := s.foreignPlan(plan); foreign != nil {
 			return planewright.Change{Action: planewright.ActionBlocked, Fingerprint: installed, Reason: foreign.Error()}, nil
 		}
@@ -88,12 +90,12 @@ func (s csvStep) change(installed string) planewright.Change {
 // checkInstalled looks at the CSV that is at its pin.
 func (s csvStep) checkInstalled(ctx context.Context, run *planewright.Run, sub *unstructured.Unstructured) (planewright.Change, error) {
 	csv, err := s.workload.Objects.Get(ctx, s.csvRef(sub.GetNamespace(), s.CSV))
-	if errors.Is(err, planewright.ErrNotFound) {
+	if err := ignoreMissing(err); err != nil {
+		return planewright.Change{}, err
+	}
+	if csv == nil {
 		return planewright.Change{Action: planewright.ActionBlocked, Fingerprint: "csv is gone",
 			Reason: fmt.Sprintf("%s says that %s is installed, but it was deleted; delete the Subscription, too, and install again", kube.RefOf(sub), s.CSV)}, nil
-	}
-	if err != nil {
-		return planewright.Change{}, err
 	}
 	change := planewright.Change{Fingerprint: identity(csv)}
 	if phase := textAt(csv.Object, "status", "phase"); phase != "Succeeded" {

@@ -1,6 +1,7 @@
 package kubeflow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,8 +41,8 @@ func (s KubeflowStack) LoginFingerprint() planewright.Output[string] {
 func (b binding) gatewayAddress(ctx context.Context) (string, error) {
 	gateway, err := b.workload.Objects.Get(ctx, kube.Ref{APIVersion: "gateway.networking.k8s.io/v1", Kind: "Gateway", Namespace: gatewayNamespace, Name: gatewayName})
 	if err == nil {
-		for _, a := range mapsAt(gateway.Object, "status", "addresses") {
-			return textAt(a, "value"), nil
+		if addresses := mapsAt(gateway.Object, "status", "addresses"); len(addresses) > 0 {
+			return textAt(addresses[0], "value"), nil
 		}
 	} else if !errors.Is(err, planewright.ErrNotFound) && !errors.Is(err, planewright.ErrDenied) {
 		return "", err
@@ -53,13 +54,11 @@ func (b binding) gatewayAddress(ctx context.Context) (string, error) {
 		}
 		return "", err
 	}
-	for _, ingress := range mapsAt(service.Object, "status", "loadBalancer", "ingress") {
-		if ip := textAt(ingress, "ip"); ip != "" {
-			return ip, nil
-		}
-		return textAt(ingress, "hostname"), nil
+	ingress := mapsAt(service.Object, "status", "loadBalancer", "ingress")
+	if len(ingress) == 0 {
+		return "", nil
 	}
-	return "", nil
+	return cmp.Or(textAt(ingress[0], "ip"), textAt(ingress[0], "hostname")), nil
 }
 
 // record is what leads the host's name to an address.

@@ -15,7 +15,7 @@ import (
 //
 // Methods never fail; [KubeflowStack.Validate] reports everything that is wrong,
 // and the verbs do so first.
-type KubeflowStack struct {
+type KubeflowStack struct { //nolint:revive // a Stack is package planewright's word for the steps that it turns into
 	name             string
 	release          Release
 	global, workload string

@@ -27,7 +27,7 @@ type operatorBinding struct {
 func (b binding) operator(component Component) operatorBinding {
 	o := operatorBinding{binding: b, namespace: b.operatorNamespace(component)}
 	o.Operator, _ = b.release.Operator(component)
-	o.operand, _ = b.KubeflowStack.operand(component)
+	o.operand, _ = b.operand(component)
 	o.offered = planewright.NewOutput[offer](o.step("package"), "offer")
 	o.kinds = planewright.NewOutput[[]custom](o.step("operator"), "kinds")
 	return o

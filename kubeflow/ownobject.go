@@ -61,28 +61,6 @@ func (o ownObject) apply(ctx context.Context) error {
 	return err
 }
 
-// step makes a step of the object alone.
-func (o ownObject) step(id, title string, needs ...string) planewright.Step {
-	return planewright.Step{
-		ID:      id,
-		Title:   title,
-		Cluster: o.cluster.Name,
-		Needs:   needs,
-		Objects: []planewright.Object{o.ref().In(o.cluster.Name)},
-		Check: func(ctx context.Context, run *planewright.Run) (planewright.Change, error) {
-			change, _, err := o.check(ctx)
-			return o.checked(ctx, run, change, err)
-		},
-		Apply: func(ctx context.Context, _ *planewright.Run) error { return o.apply(ctx) },
-		Undo: func(ctx context.Context, run *planewright.Run) error {
-			return o.deleteOwn(ctx, run, o.cluster, o.ref())
-		},
-		Render: func(context.Context, *planewright.Run) ([]planewright.File, error) {
-			return o.render(id, o.desired)
-		},
-	}
-}
-
 // deleteOwn deletes an object if its labels say that the stack made it, and
 // waits until it is gone.
 func (b binding) deleteOwn(ctx context.Context, run *planewright.Run, cluster kube.Cluster, ref kube.Ref) error {

@@ -54,14 +54,3 @@ func (r Release) Operator(component Component) (Operator, bool) {
 	}
 	return r.operators[i].clone(), true
 }
-
-// pins are the CSVs of all operators that are pinned.
-func (r Release) pins() []string {
-	var pins []string
-	for _, o := range r.operators {
-		if o.CSV != "" {
-			pins = append(pins, o.CSV)
-		}
-	}
-	return pins
-}

@@ -173,7 +173,7 @@ func TestAnOperatorStaysWhileSomebodyElsesObjectsNeedIt(t *testing.T) {
 		w.Add("workload", manifest("operator.alauda.io/v1", "ModelRegistry", "default", "theirs", nil))
 		_, err := whole().Uninstall(t.Context(), w.Env())
 		require.ErrorIs(t, err, planewright.ErrBlocked)
-		assert.ErrorContains(t, err, "operator model-registry-operator.v0.3.0 stays: ModelRegistry default/theirs would be left without anybody to remove what holds them")
+		require.ErrorContains(t, err, "operator model-registry-operator.v0.3.0 stays: ModelRegistry default/theirs would be left without anybody to remove what holds them")
 		ref := kube.Ref{APIVersion: "operator.alauda.io/v1", Kind: "ModelRegistry", Namespace: "default", Name: "theirs"}
 		require.NoError(t, w.Cluster("workload").Objects.Delete(t.Context(), ref, kube.DeleteOptions{}))
 		settle()

@@ -2,7 +2,6 @@ package kubeflow_test
 
 import (
 	"encoding/base64"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -129,8 +128,5 @@ func manifest(apiVersion, kind, namespace, name string, content map[string]any) 
 	}
 	return &unstructured.Unstructured{Object: o}
 }
-
-// show prints events, for a test that is being written.
-func show(e planewright.Event) { fmt.Println(e.Kind, e.Step, e.Message, e.Err) }
 
 func encoded(data []byte) string { return base64.StdEncoding.EncodeToString(data) }

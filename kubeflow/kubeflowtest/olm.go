@@ -48,7 +48,11 @@ func (r *round) subscription(sub *object) {
 	pkg, ok := r.offered(name)
 	installed := textAt(sub.Object, "status", "installedCSV")
 	if installed != "" && r.get(olm, "ClusterServiceVersion", sub.GetNamespace(), installed) == nil {
-		return // deleted by hand; OLM does not make it again
+		current := textAt(sub.Object, "status", "currentCSV")
+		if r.get(olm, "ClusterServiceVersion", sub.GetNamespace(), current) == nil {
+			return // deleted by hand; OLM does not make it again
+		}
+		installed = current // it has replaced the other one
 	}
 	fail := func(kind, reason, message string) {
 		r.setStatus(sub, map[string]any{"conditions": []any{condition(kind, true, reason, message)}})

@@ -52,7 +52,6 @@ type Option func(*settings)
 type settings struct {
 	meshV1      bool
 	noMesh      bool
-	noPlatform  bool
 	packages    []Package
 	global      []runtime.Object
 	workload    []runtime.Object
