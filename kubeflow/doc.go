@@ -63,6 +63,44 @@
 // a platform are findings of the plan, with the codes of this package. An operator
 // that gets no further is an [*OperatorError] with a [Sign]; see there for what each matches.
 //
+// # From the guide to this package
+//
+// The platform's guide installs Kubeflow by hand. What became of its steps:
+//
+//	Have the platform, Alauda AI 2.3 and KServe      preflight findings
+//	Operators of OLM, not cluster plugins            steps package to operator; old plugins are a finding
+//	What each operator brings, and its version       Release
+//	Architectures of each operator                   Operator.Supports; a preflight finding
+//	Have a service mesh, version 2 rather than 1     WithMesh; version 1 is a finding
+//	Have LeaderWorkerSet, for the trainer            a preflight finding
+//	Configure the access URL before the base         step platform-url; verified, or managed by WithManagedPlatformURL
+//	The host is the same everywhere                  WithHost, from which the rest follows
+//	Read the login's certificate                     step login-certificate
+//	Mesh version 1: overlays of the ServiceMesh      step mesh, with ServiceMeshV1
+//	Mesh version 2: values of the Istio              step mesh, with ServiceMeshV2
+//	Keep what is in the mesh already                 merged by name, noted, taken away by an uninstall
+//	Delete webhooks of version 1                     a finding; WithLegacyWebhooksDeleted
+//	Upload the bundles                               a finding with the command; WithPackageWait; Render writes the commands
+//	Install an operator and its custom resource      steps namespace to instance
+//	Check the access URL again after the base        Verify
+//	Lead the host's name to the gateway              the report's "next"; GatewayAddress
+//	The entry under Tools                            the report's "next"
+//	Upgrade the operators                            new pins; Operator.Through for versions on the way
+//	Make a profile with an owner                     WithProfiles
+//	Skip a profile that exists                       one of the same owner is left alone
+//	Lower the pod security                           WithPodSecurity, WithLoweredPodSecurity
+//	Bind a namespace that exists                     WithNamespaceBindings: its four objects
+//	Principals of the gateway and the pipelines      read from the profile controller; compared by Verify
+//	Pipelines, not on arm64 alone                    WithPipelines; a preflight finding
+//	Pipelines appear after a while                   the step waits; the report's "next"
+//	Model registries in profiles' namespaces         WithModelRegistries takes profiles; several may be made
+//	Storage class, size, names of a registry         WithStorage, WithDisplayName, WithDescription
+//	The page of registries is empty at first         the report's "next"
+//	Let other namespaces use a registry              WithAccessFrom
+//	Remove the old training operator first           a finding
+//	Pin the trainer, approve by hand                 Manual and pinned, for every operator
+//	A trainer with JobSet                            WithJobSet
+//
 // # What is where
 //
 // The base operator's namespace holds the lock, a Lease, while the stack is being
