@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/planewright/planewright"
+	"github.com/planewright/planewright/examples/internal/program"
+	"github.com/planewright/planewright/kubeflow/kubeflowtest"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// run runs the program as a person would.
+func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = example().Run(t.Context(), args, &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+func TestTheMainJob(t *testing.T) {
+	code, stdout, stderr := run(t)
+	assert.Equal(t, program.ExitOK, code)
+	assert.Empty(t, stderr)
+	for _, line := range []string{
+		"operator kfbase-operator.v26.3.0", "operator kfp-operator.v26.3.1",
+		"operator model-registry-operator.v0.3.0", "operator kubeflow-trainer-operator.v2.1.0",
+		"profile team-a of ana@acme.example", "bo@acme.example as edit of namespace team-a", "model registry team-a/models",
+		"verify: working, ",
+	} {
+		assert.Contains(t, stdout, line)
+	}
+	assert.True(t, strings.HasSuffix(stdout, "second install: no changes\n"))
+}
+
+func TestADryRunOnlyPlans(t *testing.T) {
+	code, stdout, stderr := run(t, "-dry-run")
+	assert.Equal(t, program.ExitOK, code, stderr)
+	assert.Contains(t, stdout, "approves the install plan of kfbase-operator.v26.3.0, and no other")
+	assert.NotContains(t, stdout, "done")
+}
+
+func TestRenderWritesWhatToUploadAndWhatToApply(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "out")
+	code, _, stderr := run(t, "-render", folder)
+	require.Equal(t, program.ExitOK, code, stderr)
+	for _, file := range []string{"base/package/upload.txt", "base/subscription/subscription-kfbase-operator.yaml", "profiles/team-a/profile/profile-team-a.yaml"} {
+		assert.FileExists(t, filepath.Join(folder, filepath.FromSlash(file)))
+	}
+}
+
+// What users write in their own tests: the stack of the example, on a platform
+// in memory, where a second install persists nothing and an operator can fail.
+func TestAStackIsTestedOnASimulatedPlatform(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		platform := kubeflowtest.NewWorld()
+		defer platform.Close()
+		platform.Break("kfp-operator", kubeflowtest.NeverAvailable)
+		report, err := stack(release()).Install(t.Context(), platform.Env())
+		require.ErrorIs(t, err, planewright.ErrTimeout)
+		trainer, _ := report.Step("kubeflow/ml/trainer/instance")
+		assert.Equal(t, planewright.OutcomeDone, trainer.Outcome, "the others go on")
+
+		platform.Mend("kfp-operator")
+		_, err = stack(release()).Install(t.Context(), platform.Env())
+		require.NoError(t, err)
+		platform.Fleet.ForgetCalls()
+		_, err = stack(release()).Install(t.Context(), platform.Env())
+		require.NoError(t, err)
+		assert.Zero(t, platform.Fleet.Writes("workload"))
+	})
+}
