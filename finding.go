@@ -23,6 +23,10 @@ const (
 // because a step of the same install makes what would be asked.
 const CodeNotYet = "not-yet"
 
+// CodeOrphan is the code of findings about what an earlier install has made,
+// what nobody wants any more, and what cannot be taken away.
+const CodeOrphan = "orphan"
+
 // Finding is one result of a preflight or of a verification.
 type Finding struct {
 	Severity Severity `json:"severity"`

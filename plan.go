@@ -45,7 +45,9 @@ type inventoryPlan struct {
 	stack   Stack
 	loaded  []InventoryEntry
 	desired []InventoryEntry
-	write   bool
+	// stranded is what nobody wants and nobody can take away.
+	stranded []InventoryEntry
+	write    bool
 }
 
 // Plan checks every step of the stacks and returns what installing them
@@ -80,6 +82,9 @@ func (e *engine) plan(ctx context.Context) (*ExecutionPlan, error) {
 		return nil, err
 	}
 	p.findings = findings
+	for _, i := range p.inventory {
+		p.findings = append(p.findings, i.orphans()...)
+	}
 	for _, s := range p.steps {
 		p.findings = append(p.findings, s.Change.Findings...)
 	}
@@ -154,6 +159,7 @@ func (e *engine) loadInventories(ctx context.Context, p *ExecutionPlan) ([]bound
 				pruned = append(pruned, step)
 			} else {
 				// Nobody knows how to delete it; it stays known.
+				plan.stranded = append(plan.stranded, entry)
 				plan.desired = mergeInventory(plan.desired, []InventoryEntry{entry})
 			}
 		}
@@ -169,6 +175,19 @@ func (e *engine) loadInventories(ctx context.Context, p *ExecutionPlan) ([]bound
 		pruned[i].Needs = append(slices.Clip(pruned[i].Needs), all...)
 	}
 	return pruned, nil
+}
+
+// orphans tells of what stays although no stack wants it.
+func (i inventoryPlan) orphans() []Finding {
+	var findings []Finding
+	for _, entry := range i.stranded {
+		for _, o := range entry.Objects {
+			findings = append(findings, Finding{Severity: SeverityWarning, Code: CodeOrphan, Step: entry.Step, Object: &o,
+				Cause: "an earlier install made it, nothing wants it any more, and it cannot be taken away from here",
+				Fix:   "give access to where it is, or take it away by hand"})
+		}
+	}
+	return findings
 }
 
 // prunedSuffix is added to the id of the step that made what is pruned.

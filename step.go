@@ -42,6 +42,10 @@ type Step struct {
 	Await func(ctx context.Context, run *Run) error
 	// Verify probes whether the thing works, beyond being as wanted.
 	Verify func(ctx context.Context, run *Run) ([]Finding, error)
+	// CheckUndo tells what speaks against undoing the step. All steps are asked
+	// before the first is undone; a finding of [SeverityError] refuses the whole
+	// uninstall. It never writes.
+	CheckUndo func(ctx context.Context, run *Run) ([]Finding, error)
 	// Undo takes away what Apply made, and tells [Run.Keep] what it leaves.
 	// It returns nil when there is nothing to take away.
 	Undo func(ctx context.Context, run *Run) error

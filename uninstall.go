@@ -21,7 +21,7 @@ func Uninstall(ctx context.Context, arguments ...Argument) (*Report, error) {
 		return nil, err
 	}
 	defer e.close()
-	u := &removal{engine: e, report: &Report{Verb: "uninstall", Started: time.Now()}, inventory: &ExecutionPlan{}}
+	u := &removal{engine: e, report: &Report{Verb: "uninstall", Started: time.Now()}, inventory: &ExecutionPlan{}, unasked: map[string]bool{}}
 	pruned, err := e.loadInventories(ctx, u.inventory)
 	if err != nil {
 		return nil, err
@@ -31,7 +31,9 @@ func Uninstall(ctx context.Context, arguments ...Argument) (*Report, error) {
 	for i, s := range u.steps {
 		u.reports[i] = StepReport{ID: s.ID, Title: s.Title, Cluster: s.Cluster, Action: ActionDelete, Outcome: OutcomeNotTried, Reason: "the run ended before it"}
 	}
-	err = u.carryOut(ctx)
+	if err = u.mayUndo(ctx); err == nil {
+		err = u.carryOut(ctx)
+	}
 	u.report.Steps = u.reports
 	u.report.finish(e.run)
 	return u.report, err
@@ -43,6 +45,8 @@ type removal struct {
 	report  *Report
 	steps   []boundStep
 	reports []StepReport
+	// unasked are the steps that could not be asked whether they may be undone.
+	unasked map[string]bool
 	// inventory holds what was loaded; nothing else of the plan is used.
 	inventory *ExecutionPlan
 }
@@ -112,6 +116,15 @@ func (u *removal) undoStep(ctx context.Context, s boundStep) error {
 
 // takeAway undoes a step. For a step that a pruner made, taking away is what applying it does.
 func (u *removal) takeAway(ctx context.Context, s boundStep) error {
+	if u.unasked[s.ID] {
+		o, err := u.objections(ctx, s)
+		if err != nil {
+			return err
+		}
+		if err := o.err(); err != nil {
+			return err
+		}
+	}
 	if !s.pruned {
 		if s.Undo == nil {
 			return nil
@@ -141,6 +154,12 @@ func (u *removal) forget(ctx context.Context) error {
 			left = slices.DeleteFunc(slices.Clone(i.loaded), func(entry InventoryEntry) bool {
 				return slices.ContainsFunc(u.steps, func(s boundStep) bool { return s.ID == entry.Step })
 			})
+		}
+		left = mergeInventory(left, i.stranded)
+		for _, entry := range i.stranded {
+			for _, o := range entry.Objects {
+				u.view(entry.Step).Keep(o, "it cannot be taken away from here")
+			}
 		}
 		if equalInventory(i.loaded, left) {
 			continue

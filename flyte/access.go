@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -66,7 +67,7 @@ func (s accessStep) step(needs []string) planewright.Step {
 			change, err := s.check(ctx, run)
 			return s.checked(ctx, run, change, err)
 		},
-		Apply:  func(ctx context.Context, _ *planewright.Run) error { return object.apply(ctx) },
+		Apply:  s.apply,
 		Await:  s.await,
 		Verify: s.verify,
 		Undo: func(ctx context.Context, run *planewright.Run) error {
@@ -100,7 +101,12 @@ func (s accessStep) check(ctx context.Context, run *planewright.Run) (planewrigh
 	}
 	if change.Action == planewright.ActionNone {
 		credentials, missing, err := s.credentialsIn(live, endpoint)
+		broken, isBroken := errors.AsType[*brokenTokenError](err)
 		switch {
+		case isBroken:
+			change.Action, change.Fingerprint = planewright.ActionUpdate, string(live.GetUID())+" "+live.GetResourceVersion()
+			change.Reason = broken.Error() + "; it is made anew"
+			change.Diff = []planewright.FieldDiff{{Path: valuePath{"data", "token"}.String(), Secret: true}}
 		case err != nil:
 			return planewright.Change{}, err
 		case missing != "":
@@ -111,6 +117,37 @@ func (s accessStep) check(ctx context.Context, run *planewright.Run) (planewrigh
 	}
 	return change, nil
 }
+
+// apply makes the Secret. One of ours whose content somebody has broken is
+// deleted before: a controller fills a new one, and does not mend what is there.
+func (s accessStep) apply(ctx context.Context, _ *planewright.Run) error {
+	object := s.object()
+	live, err := s.cluster.Objects.Get(ctx, object.ref())
+	if err != nil && !errors.Is(err, planewright.ErrNotFound) {
+		return err
+	}
+	if err == nil && s.owns(live.GetLabels()) {
+		_, _, err := s.credentialsIn(live, kube.Endpoint{})
+		if _, broken := errors.AsType[*brokenTokenError](err); broken {
+			if err := s.cluster.Objects.Delete(ctx, object.ref(), kube.DeleteOptions{}); err != nil {
+				return err
+			}
+			if err := s.cluster.Objects.Wait(ctx, kube.WaitRequest{Refs: []kube.Ref{object.ref()}, Until: kube.Gone}); err != nil {
+				return err
+			}
+		}
+	}
+	return object.apply(ctx)
+}
+
+// brokenTokenError says that a token Secret holds something else than its
+// controller writes. It never quotes what.
+type brokenTokenError struct{ ref, problem string }
+
+func (e *brokenTokenError) Error() string { return e.ref + ": its key " + e.problem }
+
+// Is makes the error match [planewright.ErrInvalid].
+func (e *brokenTokenError) Is(target error) bool { return target == planewright.ErrInvalid }
 
 // reach finds out how the API server is reached: as the spec says, or the
 // cloud, or as the cluster's handle does.
@@ -144,23 +181,26 @@ func (s accessStep) credentialsIn(live *unstructured.Unstructured, endpoint kube
 	data, _, _ := unstructured.NestedStringMap(live.Object, "data")
 	token, err := base64.StdEncoding.DecodeString(data["token"])
 	if err != nil {
-		return c, "", fmt.Errorf("%s: its key token is not base64: %w", kube.RefOf(live), planewright.ErrInvalid)
+		return c, "", &brokenTokenError{kube.RefOf(live).String(), "token is not base64"}
 	}
 	authority, err := base64.StdEncoding.DecodeString(data["ca.crt"])
 	if err != nil {
-		return c, "", fmt.Errorf("%s: its key ca.crt is not base64: %w", kube.RefOf(live), planewright.ErrInvalid)
+		return c, "", &brokenTokenError{kube.RefOf(live).String(), "ca.crt is not base64"}
 	}
 	if len(token) == 0 || len(authority) == 0 {
 		return c, "the token is not there yet: is there a ServiceAccount " + adminAccount + "?", nil
 	}
 	if problem := tokenProblem(token, "system:serviceaccount:"+s.namespace+":"+adminAccount); problem != "" {
-		return c, "", fmt.Errorf("%s: its key token %s: %w", kube.RefOf(live), problem, planewright.ErrInvalid)
-	}
-	if len(endpoint.CA) > 0 {
-		authority = endpoint.CA
+		return c, "", &brokenTokenError{kube.RefOf(live).String(), "token " + problem}
 	}
 	authority, ok := normalPEM(authority)
 	if !ok {
+		return c, "", &brokenTokenError{kube.RefOf(live).String(), "ca.crt is not in PEM form"}
+	}
+	if len(endpoint.CA) == 0 {
+		return clusterCredentials{token, authority}, "", nil
+	}
+	if authority, ok = normalPEM(endpoint.CA); !ok {
 		return c, "", fmt.Errorf("the certificate authority of data plane %s is not in PEM form: %w", s.plane.name, planewright.ErrInvalid)
 	}
 	return clusterCredentials{token, authority}, "", nil

@@ -56,7 +56,23 @@ func (s adminStep) connected(ctx context.Context, use func(*admin.Client) error)
 	if err != nil {
 		return fmt.Errorf("flyteadmin cannot be reached; Env.WithAdmin says how, Env.WithoutAdmin does without: %w", err)
 	}
-	return use(client)
+	return finally(use(client))
+}
+
+// triedError is an error of the client, which has tried again as often as that
+// makes sense: nobody above it does so once more.
+type triedError struct{ error }
+
+func (e triedError) Unwrap() error { return e.error }
+
+// Retryable implements [planewright.Retryable].
+func (triedError) Retryable() bool { return false }
+
+func finally(err error) error {
+	if err == nil {
+		return nil
+	}
+	return triedError{err}
 }
 
 // forward connects through a port-forward to the control plane's cluster.

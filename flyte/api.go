@@ -9,13 +9,14 @@ import (
 
 // API is how data planes reach flyteadmin over gRPC. Make one with [APIAt].
 type API struct {
+	given     bool
 	address   string
 	plaintext bool
 }
 
 // APIAt is flyteadmin at "host:port", with TLS. By default data planes use
 // port 443 of the control plane's host.
-func APIAt(address string) API { return API{address: address} }
+func APIAt(address string) API { return API{given: true, address: address} }
 
 // WithoutTLS connects in plain text, for an address inside a private network.
 func (a API) WithoutTLS() API {
@@ -29,7 +30,7 @@ func (a API) endpoint() string { return "dns:///" + a.address }
 
 // apiOf is how data planes reach a control plane, zero if nothing says so.
 func (c ControlPlane) apiOf() API {
-	if c.api.address != "" || c.host == "" {
+	if c.api.given || c.host == "" {
 		return c.api
 	}
 	return API{address: net.JoinHostPort(c.host, "443")}

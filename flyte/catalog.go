@@ -2,9 +2,12 @@ package flyte
 
 import (
 	"maps"
+	"slices"
+	"strings"
 
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/cloud"
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // Catalog is how data planes reach datacatalog, the catalog of cached results
@@ -14,6 +17,7 @@ type Catalog struct {
 	balanced    bool
 	provider    cloud.Provider
 	annotations map[string]string
+	given       bool
 	address     string
 	tls         bool
 }
@@ -28,7 +32,7 @@ const datacatalogPort = 89
 func InternalLoadBalancer() Catalog { return Catalog{balanced: true} }
 
 // CatalogAt is datacatalog at "host:port", in plain text.
-func CatalogAt(address string) Catalog { return Catalog{address: address} }
+func CatalogAt(address string) Catalog { return Catalog{given: true, address: address} }
 
 // WithTLS connects with TLS, for an address that something in front of datacatalog serves.
 func (c Catalog) WithTLS() Catalog {
@@ -36,8 +40,8 @@ func (c Catalog) WithTLS() Catalog {
 	return c
 }
 
-// WithAnnotation sets an annotation of the load balancer's Service. The first
-// one takes the place of the cloud's own.
+// WithAnnotation sets an annotation of the load balancer's Service, over those
+// of the cloud. On a cloud that is not known, say what keeps the load balancer private.
 func (c Catalog) WithAnnotation(key, value string) Catalog {
 	c.annotations = maps.Clone(c.annotations)
 	if c.annotations == nil {
@@ -48,13 +52,17 @@ func (c Catalog) WithAnnotation(key, value string) Catalog {
 }
 
 // isZero reports whether data planes do not reach the catalog.
-func (c Catalog) isZero() bool { return !c.balanced && c.address == "" }
+func (c Catalog) isZero() bool { return !c.balanced && !c.given }
 
 // balancerAnnotations keep a load balancer inside the private network.
 func (c Catalog) balancerAnnotations() map[string]string {
-	if len(c.annotations) > 0 {
-		return c.annotations
-	}
+	annotations := c.cloudAnnotations()
+	maps.Copy(annotations, c.annotations)
+	return annotations
+}
+
+// cloudAnnotations are those that the cloud wants for it.
+func (c Catalog) cloudAnnotations() map[string]string {
 	switch c.provider {
 	case cloud.AWS:
 		return map[string]string{
@@ -67,11 +75,19 @@ func (c Catalog) balancerAnnotations() map[string]string {
 	case cloud.GCP:
 		return map[string]string{"networking.gke.io/load-balancer-type": "Internal"}
 	}
-	return nil
+	return map[string]string{}
 }
 
 func (c Catalog) validate(p *planewright.Problems, path string) {
-	if c.address != "" {
+	if c.given {
 		validateAddress(p, path+".address", c.address)
+	}
+	if c.tls && !c.given {
+		p.Add(path+".tls", "", "datacatalog behind the load balancer speaks plain gRPC", "leave WithTLS out, or use CatalogAt with the address of what ends TLS before it")
+	}
+	for _, key := range slices.Sorted(maps.Keys(c.annotations)) {
+		if errs := validation.IsQualifiedName(strings.ToLower(key)); len(errs) > 0 {
+			p.Add(path+".annotations", key, "an annotation's key is a qualified name", `write it like "service.beta.kubernetes.io/aws-load-balancer-scheme"`)
+		}
 	}
 }

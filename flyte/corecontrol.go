@@ -155,6 +155,8 @@ func (c controlRecipe) doors() []door {
 
 func (c controlRecipe) workload() string { return "flyteadmin" }
 
+func (c controlRecipe) executes() bool { return c.control.executes != "" }
+
 func (c controlRecipe) webhook() string {
 	if c.control.executes == "" {
 		return ""

@@ -50,6 +50,8 @@ func (r dataRecipe) doors() []door { return []door{{doorWebhook, podWebhook, "ht
 
 func (r dataRecipe) workload() string { return "" }
 
+func (r dataRecipe) executes() bool { return true }
+
 func (r dataRecipe) webhook() string { return podWebhook }
 
 func (r dataRecipe) leftovers() []leftover { return r.executionLeftovers() }

@@ -47,7 +47,7 @@ func (s credentialsStep) step(needs []string) planewright.Step {
 			if change.Action == planewright.ActionBlocked {
 				return fmt.Errorf("%s: %w", change.Reason, planewright.ErrConflict)
 			}
-			_, err = s.cluster.Objects.Apply(ctx, desired, kube.ApplyOptions{Force: s.adopt})
+			_, err = s.cluster.Objects.Apply(ctx, desired, kube.ApplyOptions{Force: s.overrules(desired)})
 			return err
 		},
 		Undo:   s.undo,
@@ -133,7 +133,7 @@ func (s credentialsStep) check(ctx context.Context, run *planewright.Run) (plane
 	if same && live.GetAnnotations()[revisionAnnotation] == revision {
 		return planewright.Change{Action: planewright.ActionNone, Fingerprint: fingerprint}, desired, nil
 	}
-	diff, err := s.cluster.Objects.Diff(ctx, desired, kube.ApplyOptions{Force: s.adopt})
+	diff, err := s.cluster.Objects.Diff(ctx, desired, kube.ApplyOptions{Force: s.overrules(desired)})
 	if conflict, ok := errors.AsType[*kube.ConflictError](err); ok {
 		return planewright.Change{Action: planewright.ActionBlocked, Fingerprint: fingerprint,
 			Reason: fmt.Sprintf("somebody else wrote credentials of the same names: %v; delete these keys, or take them over by WithAdoption", conflict)}, nil, nil
@@ -146,6 +146,12 @@ func (s credentialsStep) check(ctx context.Context, run *planewright.Run) (plane
 		change.Reason = "the credentials change, and flyteadmin and syncresources are restarted"
 	}
 	return change, desired, nil
+}
+
+// overrules reports whether whoever else wrote the deployment's keys is
+// overruled: in a Secret that the deployment made, that is drift.
+func (s credentialsStep) overrules(desired *unstructured.Unstructured) bool {
+	return s.adopt || len(desired.GetLabels()) > 0
 }
 
 // formerKeys are keys that the deployment wrote for data planes that it no

@@ -110,13 +110,14 @@ func (p Dataplane) generation() int { return max(p.token, 1) }
 // ClusterEndpoint is how an API server is reached: a URL and the authorities
 // of its certificate. Make one with [EndpointAt].
 type ClusterEndpoint struct {
+	given   bool
 	url, ca string
 }
 
 // EndpointAt is an API server at a URL with https and no path. Its certificate
 // is checked against the authority that the cluster gives its ServiceAccounts,
 // unless [ClusterEndpoint.WithCA] names others.
-func EndpointAt(url string) ClusterEndpoint { return ClusterEndpoint{url: url} }
+func EndpointAt(url string) ClusterEndpoint { return ClusterEndpoint{given: true, url: url} }
 
 // WithCA sets the authorities, as PEM.
 func (e ClusterEndpoint) WithCA(pem string) ClusterEndpoint {

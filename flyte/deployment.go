@@ -59,6 +59,7 @@ type Deployment struct {
 	strict         bool
 	adopt          bool
 	recoverPending bool
+	abandons       bool
 }
 
 // The defaults of a [Deployment].

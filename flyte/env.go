@@ -21,6 +21,7 @@ type Env struct {
 	dialer    cloud.Dialer
 	admin     AdminDialer
 	noAdmin   bool
+	lost      []string
 	clock     func() time.Time
 }
 
@@ -37,6 +38,14 @@ func (e Env) WithClusters(clusters ...kube.Cluster) Env {
 			e.clusters = append(e.clusters, c)
 		}
 	}
+	return e
+}
+
+// WithLostClusters says that clusters do not exist any more: what deployments
+// made in them is forgotten. A cluster that a deployment no longer uses and that
+// exists stays in the Env until what was made in it has been taken away.
+func (e Env) WithLostClusters(names ...string) Env {
+	e.lost = append(slices.Clip(e.lost), names...)
 	return e
 }
 

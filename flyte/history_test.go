@@ -137,6 +137,10 @@ func TestAReleaseThatIsNoLongerOursIsNotPruned(t *testing.T) {
 		{Step: "flyte/ml/elsewhere", Objects: []planewright.Object{{Cluster: "gone", APIVersion: "v1", Kind: "Secret", Namespace: "a", Name: "b"}}},
 		{Step: "flyte/ml/cloud", Objects: []planewright.Object{{Cluster: "main", Kind: "Role", Name: "r"}}},
 	}
+	_, err := production().Install(t.Context(), w.env)
+	require.ErrorIs(t, err, planewright.ErrBlocked)
+	require.ErrorContains(t, err, "it is in cluster gone, which the Env does not have; add the cluster by WithClusters")
+	w.env = w.env.WithLostClusters("gone")
 	plan, err := production().Plan(t.Context(), w.env)
 	require.NoError(t, err)
 	assert.False(t, plan.Touches("flyte/ml/old/pruned"))
@@ -147,7 +151,7 @@ func TestAReleaseThatIsNoLongerOursIsNotPruned(t *testing.T) {
 	for _, e := range memory.entries {
 		steps = append(steps, e.Step)
 	}
-	assert.Contains(t, steps, "flyte/ml/elsewhere", "what cannot be reached stays known")
+	assert.NotContains(t, steps, "flyte/ml/elsewhere", "with the cluster it is forgotten")
 	assert.Contains(t, steps, "flyte/ml/cloud", "what this package does not know stays known")
 }
 

@@ -286,7 +286,7 @@ func TestAnotherFlyteInTheNamespaceIsNamed(t *testing.T) {
 	require.NotEmpty(t, blocked.Findings)
 	assert.Equal(t, flyte.CodeOtherFlyte, blocked.Findings[0].Code)
 	assert.Equal(t, "Release flyte/flyte-backend in cluster main", blocked.Findings[0].Object.String())
-	assert.Equal(t, `use WithRelease("flyte-backend") to upgrade it, or WithNamespace for one beside it`, blocked.Findings[0].Fix)
+	assert.Equal(t, `use WithRelease("flyte-backend") to upgrade it, or uninstall it first`, blocked.Findings[0].Fix)
 	assert.Zero(t, w.fleet.Writes("main"))
 }
 

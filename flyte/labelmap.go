@@ -13,6 +13,8 @@ type LabelMap struct {
 	labels       []label
 	defaultLabel string
 	bindings     []LabelBinding
+	// incomplete are the bindings, by their places, that lack what their method is about.
+	incomplete []int
 }
 
 type label struct {
@@ -67,20 +69,24 @@ func (m LabelMap) WithDefault(name string) LabelMap {
 
 // WithWholeProject gives a label to all of a project.
 func (m LabelMap) WithWholeProject(project, label string) LabelMap {
-	return m.with(LabelBinding{Project: project, Label: label})
+	return m.with(LabelBinding{Project: project, Label: label}, project)
 }
 
 // WithProject gives a label to one domain of a project.
 func (m LabelMap) WithProject(project, domain, label string) LabelMap {
-	return m.with(LabelBinding{Project: project, Domain: domain, Label: label})
+	return m.with(LabelBinding{Project: project, Domain: domain, Label: label}, project, domain)
 }
 
 // WithWorkflow gives a label to one workflow, by its name: "train.main".
 func (m LabelMap) WithWorkflow(project, domain, workflow, label string) LabelMap {
-	return m.with(LabelBinding{project, domain, workflow, label})
+	return m.with(LabelBinding{project, domain, workflow, label}, project, domain, workflow)
 }
 
-func (m LabelMap) with(b LabelBinding) LabelMap {
+// with adds a binding; none of its parts may be empty.
+func (m LabelMap) with(b LabelBinding, parts ...string) LabelMap {
+	if slices.Contains(parts, "") {
+		m.incomplete = append(slices.Clip(m.incomplete), len(m.bindings))
+	}
 	m.bindings = append(slices.Clip(m.bindings), b)
 	return m
 }

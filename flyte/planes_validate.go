@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/planewright/planewright"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -69,7 +71,7 @@ func (c ControlPlane) validate(p *planewright.Problems, path string) {
 		p.Add(path+".ingress", "", "a host needs something that leads from it to Flyte", "use WithIngress, or leave WithHost out and use WithAPI")
 	}
 	c.ingress.validate(p, path+".ingress")
-	if c.api.address != "" {
+	if c.api != (API{}) {
 		validateAddress(p, path+".api.address", c.api.address)
 	}
 	c.catalog.validate(p, path+".catalog")
@@ -178,7 +180,7 @@ func endpointProblem(text string) string {
 		return "an endpoint begins with https://"
 	case u.Hostname() == "" || !isHost(strings.ToLower(u.Hostname())) || u.Port() != "" && !isPort(u.Port()):
 		return "an endpoint has a host, and a port if it is not 443"
-	case u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
+	case u.Path != "" && u.Path != "/" || strings.ContainsAny(text, "?#@") || strings.HasSuffix(u.Host, ":"):
 		return "an endpoint ends with its host and port"
 	}
 	return ""
@@ -277,6 +279,13 @@ func (d Deployment) validateBindings(p *planewright.Problems, labels []string) {
 		if b.Domain != "" && !slices.Contains(d.Domains(), b.Domain) {
 			p.Add(path+".domain", b.Domain, "the deployment has the domains "+joinAnd(d.Domains()), "use one of them, or add it by WithDomains")
 		}
+		if slices.Contains(d.labels.incomplete, i) {
+			p.Add(path, b.String(), "a binding names each part of what it is for, and here one is empty", "use WithWholeProject for a project, WithProject for one domain of it, WithWorkflow for one workflow there")
+			continue
+		}
+		if b.Workflow != "" && !workflowName(b.Workflow) {
+			p.Add(path+".workflow", b.Workflow, "a workflow has the name that Flyte shows: at most 255 bytes of text, without white space, slashes and braces", `write it like "train.main"`)
+		}
 		scope := b
 		scope.Label = ""
 		if seen[scope] {
@@ -284,6 +293,13 @@ func (d Deployment) validateBindings(p *planewright.Problems, labels []string) {
 		}
 		seen[scope] = true
 	}
+}
+
+// workflowName reports whether a text can be a workflow's name.
+func workflowName(text string) bool {
+	return len(text) <= 255 && utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("/{}", r)
+	})
 }
 
 // String names what is bound: "team1/development/train.main".

@@ -120,7 +120,7 @@ func (s *predecessor) stop(needs []string) planewright.Step {
 		Needs:   needs,
 		Check:   s.checkStop,
 		Apply: func(ctx context.Context, _ *planewright.Run) error {
-			if running, err := runningWorkflows(ctx, s.old.cluster); err == nil && running > 0 {
+			if running, err := runningWorkflows(ctx, s.old.cluster); err == nil && running > 0 && !s.control.abandons {
 				return &planewright.BlockedError{Steps: []planewright.BlockedStep{{ID: s.step("stop"),
 					Reason: counted(running, "execution") + " began in the meantime"}}}
 			}
@@ -185,7 +185,7 @@ func (s *predecessor) checkStop(ctx context.Context, run *planewright.Run) (plan
 		return planewright.Change{}, err
 	}
 	if wanted := wantedReplicas(live); wanted > 0 {
-		findings, err := drainFinding(ctx, s.old.cluster)
+		findings, err := s.control.drainFindings(ctx, withoutPropeller)
 		if err != nil {
 			return planewright.Change{}, err
 		}

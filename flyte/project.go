@@ -2,6 +2,8 @@ package flyte
 
 import (
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/planewright/planewright"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -58,10 +60,10 @@ func (d Deployment) namespaceMapping() string {
 	return d.mapping
 }
 
-// maxDescription is the longest description that flyteadmin takes.
+// maxDescription is the longest description that flyteadmin takes, in bytes.
 const maxDescription = 300
 
-// maxTitle is the longest name that flyteadmin takes.
+// maxTitle is the longest name that flyteadmin takes, in bytes.
 const maxTitle = 64
 
 func (d Deployment) validateProjects(p *planewright.Problems) {
@@ -91,17 +93,23 @@ func (d Deployment) validateProjects(p *planewright.Problems) {
 		if !d.inPlanes() && (project.title != "" || project.archived) {
 			p.Add(path, project.name, "flyte-binary makes projects by their names, and nothing of this deployment's changes them later", "leave WithTitle and Archived out, or use a deployment in planes")
 		}
-		if len(project.title) > maxTitle {
-			p.Add(path+".title", project.title, fmt.Sprintf("a title has at most %d characters", maxTitle), "shorten it")
-		}
-		if len(project.description) > maxDescription {
-			p.Add(path+".description", "", fmt.Sprintf("a description has at most %d characters", maxDescription), "shorten it")
-		}
+		validateText(p, path+".title", project.title, maxTitle)
+		validateText(p, path+".description", project.description, maxDescription)
 		for _, domain := range d.Domains() {
 			if namespace := d.projectNamespace(project.name, domain); len(namespace) > validation.DNS1123LabelMaxLength {
 				p.Add(path+".name", project.name, fmt.Sprintf("its namespace %s would have more than %d characters", namespace, validation.DNS1123LabelMaxLength), "shorten the project's or the domain's name")
 			}
 		}
+	}
+}
+
+// validateText checks a text that flyteadmin keeps.
+func validateText(p *planewright.Problems, path, text string, most int) {
+	switch {
+	case len(text) > most:
+		p.Add(path, fmt.Sprintf("%d bytes", len(text)), fmt.Sprintf("flyteadmin takes at most %d bytes", most), "shorten it")
+	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+		p.Add(path, strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "\uFFFD"), "flyteadmin keeps UTF-8 text without NUL characters", "leave the other characters out")
 	}
 }
 

@@ -24,7 +24,7 @@ func (b binding) prune(env Env) planewright.Pruner {
 		}
 		cluster, ok := env.cluster(entry.Objects[0].Cluster)
 		if !ok {
-			return planewright.Step{}, false
+			return env.pruneOutOfReach(entry), true
 		}
 		for _, o := range entry.Objects {
 			if o.Cluster != cluster.Name || o.APIVersion == "" {
@@ -42,6 +42,25 @@ func (b binding) prune(env Env) planewright.Pruner {
 			Check:   p.check,
 			Apply:   p.apply,
 		}, true
+	}
+}
+
+// pruneOutOfReach is the step for what is in a cluster that the Env does not
+// have: it is forgotten if the cluster is lost, and otherwise nothing is done
+// before somebody says what is so.
+func (e Env) pruneOutOfReach(entry planewright.InventoryEntry) planewright.Step {
+	cluster := entry.Objects[0].Cluster
+	return planewright.Step{
+		Title:   "no longer wanted: " + entry.Step,
+		Cluster: cluster,
+		Objects: entry.Objects,
+		Check: func(context.Context, *planewright.Run) (planewright.Change, error) {
+			if slices.Contains(e.lost, cluster) {
+				return planewright.Change{}, nil
+			}
+			return planewright.Change{Action: planewright.ActionBlocked, Fingerprint: cluster,
+				Reason: fmt.Sprintf("it is in cluster %s, which the Env does not have; add the cluster by WithClusters until it is gone from there, or say by WithLostClusters that there is no such cluster any more", cluster)}, nil
+		},
 	}
 }
 
@@ -78,7 +97,7 @@ func (p pruneStep) check(ctx context.Context, _ *planewright.Run) (planewright.C
 			return planewright.Change{}, err
 		}
 		if f.delete && o.APIVersion == planewright.ReleaseAPIVersion {
-			running, err := drainFinding(ctx, p.cluster)
+			running, err := p.drainFindings(ctx, withoutPropeller)
 			if err != nil {
 				return planewright.Change{}, err
 			}

@@ -33,7 +33,23 @@ func (d Deployment) validateRawClusters(p *planewright.Problems, path string) {
 	for _, plane := range d.dataplanes {
 		own[plane.name] = "https://" + strings.ToLower(foldName(plane.name)) + ".example"
 	}
-	over, _ := asMap(raw)
+	over, ok := asMap(raw)
+	if !ok && raw != nil {
+		p.Add(path, fmt.Sprint(raw), "it is a map of clusterConfigs, labelClusterMap and defaultExecutionLabel", "write these below it")
+		return
+	}
+	if value := over["clusterConfigs"]; value != nil {
+		if _, ok := value.([]any); !ok {
+			p.Add(path+".clusterConfigs", fmt.Sprint(value), "it is a list of clusters", "write each as an item, with name, endpoint, enabled and auth")
+			return
+		}
+	}
+	if value := over["labelClusterMap"]; value != nil {
+		if _, ok := asMap(value); !ok {
+			p.Add(path+".labelClusterMap", fmt.Sprint(value), "it is a map of labels to lists of clusters with their weights", "write each label as a key")
+			return
+		}
+	}
 	merged := kube.Values(d.clusterValues(own)).Merge(over)
 	configs, _ := merged["clusterConfigs"].([]any)
 	enabled := validateRawConfigs(p, path+".clusterConfigs", configs)

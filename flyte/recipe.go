@@ -25,6 +25,8 @@ type recipe interface {
 	doors() []door
 	// workload is the Deployment that answers for Flyte, empty if none does.
 	workload() string
+	// executes reports whether the release runs workflows.
+	executes() bool
 	// webhook is the name of the webhook's registration, empty if there is none.
 	webhook() string
 	// leftovers are what Flyte makes itself while it runs.
@@ -89,6 +91,8 @@ func (b binary) doors() []door {
 }
 
 func (b binary) workload() string { return b.fullname() }
+
+func (b binary) executes() bool { return true }
 
 func (b binary) webhook() string { return b.fullname() + "-webhook" }
 

@@ -32,11 +32,12 @@ func (s releaseStep) step(needs []string) planewright.Step {
 			change, err := s.check(ctx, run)
 			return s.checked(ctx, run, change, err)
 		},
-		Apply:  s.apply,
-		Await:  s.await,
-		Verify: s.verify,
-		Undo:   s.undo,
-		Render: s.render,
+		Apply:     s.apply,
+		Await:     s.await,
+		Verify:    s.verify,
+		CheckUndo: s.checkUndo,
+		Undo:      s.undo,
+		Render:    s.render,
 	}
 }
 
@@ -198,13 +199,11 @@ func (s releaseStep) historyFindings(ctx context.Context, plan kube.ReleasePlan)
 			Fix:   "use the newer version, or restore the database as it was before the upgrade",
 		})
 	}
-	if dropsPropeller(plan.Deletes) {
-		running, err := drainFinding(ctx, s.cluster)
-		if err != nil {
-			return nil, err
-		}
-		findings = append(findings, running...)
+	draining, err := s.drainBefore(ctx, plan)
+	if err != nil {
+		return nil, err
 	}
+	findings = append(findings, draining...)
 	for _, needed := range s.secretRefs() {
 		ref := kube.Ref{APIVersion: "v1", Kind: "Secret", Namespace: s.namespace, Name: needed.name}
 		if !slices.Contains(plan.Deletes, ref) {
@@ -229,6 +228,18 @@ func (s releaseStep) historyFindings(ctx context.Context, plan kube.ReleasePlan)
 		})
 	}
 	return findings, nil
+}
+
+// drainBefore tells of executions that nobody would end after an upgrade.
+func (s releaseStep) drainBefore(ctx context.Context, plan kube.ReleasePlan) ([]planewright.Finding, error) {
+	if dropsPropeller(plan.Deletes) {
+		return s.drainFindings(ctx, withoutPropeller)
+	}
+	renames, err := s.renamesPropeller(ctx, plan)
+	if err != nil || !renames {
+		return nil, err
+	}
+	return s.drainFindings(ctx, underAnotherName)
 }
 
 // older reports whether one version came before another; versions that are
@@ -283,7 +294,7 @@ func (s releaseStep) otherReleases(ctx context.Context) ([]planewright.Finding, 
 		findings = append(findings, planewright.Finding{
 			Severity: planewright.SeverityError, Code: CodeOtherFlyte, Object: &object,
 			Cause: fmt.Sprintf("namespace %s has a release of %s %s already, under another name than %s", s.namespace, other.Chart, other.ChartVersion, s.release),
-			Fix:   fmt.Sprintf("use WithRelease(%q) to upgrade it, or WithNamespace for one beside it", other.Name),
+			Fix:   fmt.Sprintf("use WithRelease(%q) to upgrade it, or uninstall it first", other.Name),
 		})
 	}
 	return findings, nil
@@ -302,12 +313,18 @@ func (s releaseStep) apply(ctx context.Context, run *planewright.Run) error {
 	return withOptIn(err)
 }
 
+// noRelease is whose an object is that belongs to no release.
+const noRelease = "no release"
+
 // withOptIn names the method that allows what a release was refused.
 func withOptIn(err error) error {
 	if errors.Is(err, kube.ErrReleasePending) {
 		return fmt.Errorf("%w (see Deployment.WithPendingRecovery)", err)
 	}
-	if _, ok := errors.AsType[*kube.OwnershipError](err); ok {
+	if taken, ok := errors.AsType[*kube.OwnershipError](err); ok {
+		if slices.ContainsFunc(taken.Objects, func(o kube.OwnedObject) bool { return o.Ref.Name == crd && o.Owner != noRelease }) {
+			return fmt.Errorf("%w; a cluster runs workflows for one Flyte only, so use another cluster: deleting the definition would delete every execution of the other Flyte", err)
+		}
 		return fmt.Errorf("%w (see Deployment.WithAdoption)", err)
 	}
 	return err
@@ -359,7 +376,28 @@ func takesTime(ref kube.Ref) bool {
 // itself when it starts, unless the chart is told to.
 const crd = "flyteworkflows.flyte.lyft.com"
 
+// checkUndo refuses while executions run, if the release runs workflows.
+func (s releaseStep) checkUndo(ctx context.Context, _ *planewright.Run) ([]planewright.Finding, error) {
+	state, err := s.cluster.Releases.State(ctx, s.namespace, s.release)
+	if errors.Is(err, planewright.ErrNotFound) || err == nil && (state.Owner != s.owner() || !s.recipe.executes()) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.drainFindings(ctx, withoutPropeller)
+}
+
+// undo uninstalls the release if its record says that the deployment made it.
 func (s releaseStep) undo(ctx context.Context, run *planewright.Run) error {
+	state, err := s.cluster.Releases.State(ctx, s.namespace, s.release)
+	if err != nil && !errors.Is(err, planewright.ErrNotFound) {
+		return err
+	}
+	if err == nil && state.Owner != s.owner() {
+		run.Keep(s.object(), "its record does not say that this deployment made it")
+		return nil
+	}
 	kept, err := s.cluster.Releases.Uninstall(ctx, s.namespace, s.release)
 	if err != nil && !errors.Is(err, planewright.ErrNotFound) {
 		return err

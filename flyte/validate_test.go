@@ -125,7 +125,7 @@ func TestBadInput(t *testing.T) {
 		"a project with a dot":   {base.WithProjects(flyte.NewProject("a.b")), "projects[0].name", "a.b"},
 		"a project twice":        {base.WithProjects(flyte.NewProject("a"), flyte.NewProject("a")), "projects[1].name", "a"},
 		"a long project":         {base.WithDomains("development").WithProjects(flyte.NewProject(strings.Repeat("p", 60))), "projects[0].name", strings.Repeat("p", 60)},
-		"a long description":     {base.WithProjects(flyte.NewProject("a").WithDescription(strings.Repeat("d", 301))), "projects[0].description", ""},
+		"a long description":     {base.WithProjects(flyte.NewProject("a").WithDescription(strings.Repeat("d", 301))), "projects[0].description", "301 bytes"},
 
 		"a template of another suffix":       {base.WithResourceTemplate("010_quota.yml", quota), "templates[0].name", "010_quota.yml"},
 		"a template with a slash":            {base.WithResourceTemplate("a/b.yaml", quota), "templates[0].name", "a/b.yaml"},
