@@ -21,6 +21,8 @@ const (
 	CodeDowngrade = "downgrade"
 	// CodeOutage: Flyte cannot be used for a while.
 	CodeOutage = "outage"
+	// CodeVersionSkew: planes of versions that are far apart work together.
+	CodeVersionSkew = "version-skew"
 	// CodeDeletes: the upgrade deletes objects that hold data.
 	CodeDeletes = "upgrade-deletes"
 	// CodeKept: something that is no longer wanted stays.

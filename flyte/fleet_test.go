@@ -479,11 +479,53 @@ func TestAnUpgradeOfTheChartsChangesEveryRelease(t *testing.T) {
 		"flyte/ml/dataplanes/dp-2/release": planewright.ActionUpdate,
 	}, actions(plan))
 	goldenPlan(t, "upgrade", plan.String())
-	w.install(t, newer)
+	var order []string
+	_, err := newer.Install(t.Context(), w.env, planewright.WithEvents(func(e planewright.Event) {
+		if e.Kind == planewright.EventFinished && e.Outcome == planewright.OutcomeDone {
+			order = append(order, e.Step)
+		}
+	}))
+	require.NoError(t, err)
+	assert.Equal(t, "flyte/ml/controlplane/release", order[len(order)-1], "what writes executions is changed after what reads them")
 	assert.Empty(t, actions(w.plan(t, newer)))
+}
 
-	back := w.plan(t, two())
-	assert.Contains(t, codes(back.Findings()), flyte.CodeDowngrade, "Flyte does not migrate its database back")
+// The way back is an install of the version before.
+func TestAnUpgradeIsRolledBackByTheVersionBefore(t *testing.T) {
+	w := newPlanesWorld(t, "one", "two")
+	w.install(t, two())
+	w.env = w.env.WithCharts(chartsOf{standIns(), nextVersion()})
+	w.install(t, two().WithVersion(nextVersion()))
+	plan := w.plan(t, two())
+	require.NoError(t, plan.Err())
+	assert.Contains(t, codes(plan.Findings()), flyte.CodeDowngrade, "Flyte does not migrate its database back")
+	goldenPlan(t, "rollback", plan.String())
+	w.install(t, two())
+	for cluster, release := range map[string]string{"control": "flyte-core", "one": "flyte-core-data", "two": "flyte-core-data"} {
+		state, err := w.fleet.Cluster(cluster).Releases.State(t.Context(), "flyte", release)
+		require.NoError(t, err)
+		assert.Equal(t, "v1.16.8", state.ChartVersion, cluster)
+		assert.Equal(t, 3, state.Revision, cluster)
+	}
+	assert.Empty(t, actions(w.plan(t, two())))
+}
+
+func TestAnUpgradeOverSeveralMinorReleasesIsAFinding(t *testing.T) {
+	w := newPlanesWorld(t, "one", "two")
+	w.install(t, two())
+	for version, expected := range map[string]int{"v1.17.0": 0, "v1.18.0": 3} {
+		chart, _ := flyte.V1_16_8.Chart("flyte-core")
+		chart.Version, chart.Digest = version, ""
+		far := flyte.NewVersion(version, chart)
+		w.env = w.env.WithCharts(chartsOf{standIns(), far})
+		n := 0
+		for _, code := range codes(w.plan(t, two().WithVersion(far)).Findings()) {
+			if code == flyte.CodeVersionSkew {
+				n++
+			}
+		}
+		assert.Equal(t, expected, n, version)
+	}
 }
 
 // nextVersion is a release of Flyte that does not exist.

@@ -199,6 +199,7 @@ func (s releaseStep) historyFindings(ctx context.Context, plan kube.ReleasePlan)
 			Fix:   "use the newer version, or restore the database as it was before the upgrade",
 		})
 	}
+	findings = append(findings, s.skewFindings(state.ChartVersion)...)
 	draining, err := s.drainBefore(ctx, plan)
 	if err != nil {
 		return nil, err
