@@ -41,6 +41,11 @@ func render(ctx context.Context, rel kube.Release, as renderAs, caps *chartutil.
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
+	done, err := gate(ctx, rel.Chart)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	ch, values, err := loadForRender(rel)
 	if err != nil {
 		return nil, err
