@@ -68,7 +68,7 @@ func start() error {
 	}
 	world.bin, world.stack = bin, stack
 	// The examples are of the library's module, as a user would build them.
-	build := exec.CommandContext(ctx, "go", "build", "-o", world.dir, "./examples/singlecluster", "./examples/multicluster")
+	build := exec.CommandContext(ctx, "go", "build", "-o", world.dir, "./examples/singlecluster", "./examples/multicluster", "./examples/adddataplane", "./examples/rotate", "./examples/adopt")
 	build.Dir = ".."
 	if out, err := build.CombinedOutput(); err != nil {
 		_ = stack.Stop()

@@ -3,8 +3,9 @@
 // change shown, and installs.
 //
 // Without flags it runs on clusters in memory, where such a Flyte is installed
-// first. With "-kubeconfig" it runs on real clusters that have one. The
-// database password comes from the environment variable FLYTE_DB. See -help.
+// first. With "-kubeconfig" it runs on real clusters that have one, or, with
+// "-from-scratch", that have none. The database password comes from the environment
+// variable FLYTE_DB. See -help.
 package main
 
 import (
@@ -33,12 +34,8 @@ func example() program.Example {
 		About:    "takes over a Flyte that was installed by hand",
 		Clusters: []string{"control", "dp-1"},
 		OnFakes:  []runtime.Object{program.Webhook("flyte-pod-webhook")},
+		ByHand:   byHand,
 		Prepare: func(ctx context.Context, world program.World) (program.World, error) {
-			if world.Fakes {
-				if err := byHand(ctx, world); err != nil {
-					return world, err
-				}
-			}
 			var err error
 			found, err = flyte.Discover(ctx, env(world), "ml", "control")
 			return world, err
@@ -53,7 +50,7 @@ func example() program.Example {
 	}
 }
 
-// byHand does what the guide says, in memory.
+// byHand does what the guide says.
 func byHand(ctx context.Context, world program.World) error {
 	control, data := world.Clusters[0], world.Clusters[1]
 	chart, err := world.Charts.Chart(ctx, kube.ChartRef{Name: "flyte-core", Version: "v1.16.8"})

@@ -36,8 +36,11 @@ type Example struct {
 	Prepare func(context.Context, World) (World, error)
 	// Before makes what is there already when the program begins. In memory
 	// it is installed first, without a word; on real clusters it is taken to
-	// be there. May be nil.
+	// be there, unless -from-scratch says otherwise. May be nil.
 	Before func(World) planewright.Stack
+	// ByHand is Before for what is not of this library's making. It is called
+	// before Prepare. May be nil.
+	ByHand func(context.Context, World) error
 	// Stack makes what is installed. It is called for each run.
 	Stack func(World) planewright.Stack
 }
@@ -119,6 +122,12 @@ func (e Example) run(ctx context.Context, f flags, s *screen) error {
 	if fakes != nil {
 		defer fakes.Close()
 	}
+	scratch := fakes != nil || f.scratch
+	if e.ByHand != nil && scratch {
+		if err := e.ByHand(ctx, world); err != nil {
+			return fmt.Errorf("installing what is there before: %w", err)
+		}
+	}
 	if e.Prepare != nil {
 		if world, err = e.Prepare(ctx, world); err != nil {
 			return err
@@ -127,7 +136,7 @@ func (e Example) run(ctx context.Context, f flags, s *screen) error {
 			fakes = nil
 		}
 	}
-	if e.Before != nil && fakes != nil && f.render == "" {
+	if e.Before != nil && scratch && f.render == "" {
 		if _, err := planewright.Install(ctx, e.Before(world)); err != nil {
 			return fmt.Errorf("installing what is there before: %w", err)
 		}

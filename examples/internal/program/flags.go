@@ -18,6 +18,7 @@ type flags struct {
 	contexts   list
 	render     string
 	fail       list
+	scratch    bool
 }
 
 // errUsage stands for problems that have been printed already.
@@ -52,6 +53,9 @@ func parseFlags(e Example, args []string, stderr io.Writer) (flags, error) {
 	set.StringVar(&f.kubeconfig, "kubeconfig", "", "run on the real clusters of this kubeconfig `file`")
 	set.Var(&f.contexts, "contexts", "the contexts for the clusters "+strings.Join(e.Clusters, ", ")+", in this order, as `a,b`\n(default: contexts of the clusters' names)")
 	set.StringVar(&f.render, "render", "", "only write the desired state as files to this `folder`")
+	if e.Before != nil || e.ByHand != nil {
+		set.BoolVar(&f.scratch, "from-scratch", false, "on real clusters, too, first install what the example takes to be there")
+	}
 	set.Var(&f.fail, "fail", "on clusters in memory, fail this `call` to see what happens: verb, kind and name,\nhow and how often, as in 'apply Secret flyte/* throttled 2'")
 	if e.Flags != nil {
 		e.Flags(set)
