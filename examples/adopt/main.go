@@ -78,17 +78,18 @@ flyteadmin:
 `, endpoint.URL)
 	token := base64.StdEncoding.EncodeToString([]byte("copied by hand"))
 	return errors.Join(
-		create(ctx, control, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "flyte"}}),
-		create(ctx, data, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "flyte"}}),
-		create(ctx, control, map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "cluster-credentials", "namespace": "flyte"},
+		apply(ctx, control, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "flyte"}}),
+		apply(ctx, data, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "flyte"}}),
+		apply(ctx, control, map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "cluster-credentials", "namespace": "flyte"},
 			"data": map[string]any{"dataplane_1_token": token, "dataplane_1_cacert": token}}),
 		install(ctx, data, "flyte-core-data", chart, []string{"values-eks.yaml", "values-dataplane.yaml"}, settings, "common: {ingress: {enabled: false}, databaseSecret: {name: \"\", secretManifest: null}}"),
 		install(ctx, control, "flyte", chart, []string{"values-eks.yaml", "values-controlplane.yaml"}, settings, clusters),
 	)
 }
 
-func create(ctx context.Context, cluster kube.Cluster, object map[string]any) error {
-	_, err := cluster.Objects.Create(ctx, &unstructured.Unstructured{Object: object})
+// apply is "kubectl apply --server-side".
+func apply(ctx context.Context, cluster kube.Cluster, object map[string]any) error {
+	_, err := cluster.Objects.Apply(ctx, &unstructured.Unstructured{Object: object}, kube.ApplyOptions{FieldManager: "kubectl"})
 	return err
 }
 
