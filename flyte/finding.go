@@ -71,4 +71,10 @@ const (
 	CodeRunning = "executions-running"
 	// CodeNoCatalog: data planes run without a cache.
 	CodeNoCatalog = "no-catalog"
+	// CodeEngine: no container engine, or one that a sandbox cannot run on.
+	CodeEngine = "container-engine"
+	// CodePortInUse: somebody has a port that a sandbox needs.
+	CodePortInUse = "port-in-use"
+	// CodeTestsOnly: what is installed is for tests only.
+	CodeTestsOnly = "tests-only"
 )

@@ -34,6 +34,8 @@ type Example struct {
 	// Prepare is called before the run, to connect to a cloud, say, and may
 	// change the world. May be nil.
 	Prepare func(context.Context, World) (World, error)
+	// Close is called after the run, to take away what Prepare made. May be nil.
+	Close func()
 	// Before makes what is there already when the program begins. In memory
 	// it is installed first, without a word; on real clusters it is taken to
 	// be there, unless -from-scratch says otherwise. May be nil.
@@ -127,6 +129,9 @@ func (e Example) run(ctx context.Context, f flags, s *screen) error {
 		if err := e.ByHand(ctx, world); err != nil {
 			return fmt.Errorf("installing what is there before: %w", err)
 		}
+	}
+	if e.Close != nil {
+		defer e.Close()
 	}
 	if e.Prepare != nil {
 		if world, err = e.Prepare(ctx, world); err != nil {
