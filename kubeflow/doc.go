@@ -65,41 +65,65 @@
 //
 // # From the guide to this package
 //
-// The platform's guide installs Kubeflow by hand. What became of its steps:
+// The platform's guide installs Kubeflow by hand. Its steps, numbered in its
+// order, and what became of each: a step, by the last parts of its id; a finding, by its
+// code; an output; what the report advises to do next; or why it is not needed.
 //
-//	Have the platform, Alauda AI 2.3 and KServe      preflight findings
-//	Operators of OLM, not cluster plugins            steps package to operator; old plugins are a finding
-//	What each operator brings, and its version       Release
-//	Architectures of each operator                   Operator.Supports; a preflight finding
-//	Have a service mesh, version 2 rather than 1     WithMesh; version 1 is a finding
-//	Have LeaderWorkerSet, for the trainer            a preflight finding
-//	Configure the access URL before the base         step platform-url; verified, or managed by WithManagedPlatformURL
-//	The host is the same everywhere                  WithHost, from which the rest follows
-//	Read the login's certificate                     step login-certificate
-//	Mesh version 1: overlays of the ServiceMesh      step mesh, with ServiceMeshV1
-//	Mesh version 2: values of the Istio              step mesh, with ServiceMeshV2
-//	Keep what is in the mesh already                 merged by name, noted, taken away by an uninstall
-//	Delete webhooks of version 1                     a finding; WithLegacyWebhooksDeleted
-//	Upload the bundles                               a finding with the command; WithPackageWait; Render writes the commands
-//	Install an operator and its custom resource      steps namespace to instance
-//	Check the access URL again after the base        Verify
-//	Lead the host's name to the gateway              the report's "next"; GatewayAddress
-//	The entry under Tools                            the report's "next"
-//	Upgrade the operators                            new pins; Operator.Through for versions on the way
-//	Make a profile with an owner                     WithProfiles
-//	Skip a profile that exists                       one of the same owner is left alone
-//	Lower the pod security                           WithPodSecurity, WithLoweredPodSecurity
-//	Bind a namespace that exists                     WithNamespaceBindings: its four objects
-//	Principals of the gateway and the pipelines      read from the profile controller; compared by Verify
-//	Pipelines, not on arm64 alone                    WithPipelines; a preflight finding
-//	Pipelines appear after a while                   the step waits; the report's "next"
-//	Model registries in profiles' namespaces         WithModelRegistries takes profiles; several may be made
-//	Storage class, size, names of a registry         WithStorage, WithDisplayName, WithDescription
-//	The page of registries is empty at first         the report's "next"
-//	Let other namespaces use a registry              WithAccessFrom
-//	Remove the old training operator first           a finding
-//	Pin the trainer, approve by hand                 Manual and pinned, for every operator
-//	A trainer with JobSet                            WithJobSet
+//	K01  Alauda AI 2.3 or newer                    finding platform
+//	K02  Operators of OLM, not cluster plugins     step */package; step */operator; finding old-plugin
+//	K03  The base and what it brings               step base/operator; step base/instance
+//	K04  Which operator runs on which nodes        finding node-architecture
+//	K05  The pipelines' operator                   step pipelines/operator; step pipelines/instance
+//	K06  The trainer's operator, with JobSet       step trainer/operator; step trainer/instance
+//	K07  The registries' operator, of no version   step modelregistry/operator; finding pin-missing
+//	K08  The older training operator is retired    finding old-plugin
+//	K09  The platform runs                         step platform-url; finding platform
+//	K10  Alauda AI is deployed                     finding platform
+//	K11  KServe is installed                       finding kserve
+//	K12  A service mesh in the workload cluster    step mesh
+//	K13  Its version 2 rather than 1               finding mesh-v1-deprecated
+//	K14  LeaderWorkerSet, for the trainer alone    finding leaderworkerset
+//	K15  The login's proxy is configured           step mesh; step base/instance
+//	K16  The access URL before the base            step platform-url; step login-certificate
+//	K17  Add the access URL                        step platform-url by WithManagedPlatformURL; finding platform-url
+//	K18  The host is the same everywhere           step base/instance by WithHost
+//	K19  Read the login's certificate              step login-certificate; output LoginFingerprint
+//	K20  Mesh 1: overlays of the ServiceMesh       step mesh by ServiceMeshV1
+//	K21  Keep authorities and providers there are  step mesh by WithTrustedCAAppended; finding mesh
+//	K22  Mesh 1: refresh interval and authority    step mesh
+//	K23  Mesh 1: the login as a provider           step mesh
+//	K24  Webhooks of mesh 1 break the login        finding mesh-v1-webhook
+//	K25  Delete them                               step mesh-webhooks by WithLegacyWebhooksDeleted
+//	K26  Mesh 2: which Istio                       step mesh by WithIstio
+//	K27  Mesh 2: interval, authority, provider     step mesh by ServiceMeshV2
+//	K28  Upload the bundles, see them listed       step */package by WithPackageWait; finding package-not-offered
+//	K29  Install the base for the host, and wait   step base/subscription; step base/operator; step base/instance
+//	K30  Check the access URL again                finding platform-url
+//	K31  Lead the host's name to the gateway       output GatewayAddress; next: make the DNS record; finding dns
+//	K32  The entry under Tools                     next: under Tools in the platform
+//	K33  Upgrade the operators                     step */operator by WithPin; finding newer-version-offered
+//	K34  A profile with an owner                   step profiles/*/profile by WithProfiles
+//	K35  Skip a profile that exists                finding profile
+//	K36  Lower the pod security                    step profiles/*/security by WithLoweredPodSecurity
+//	K37  A namespace that exists and is not shown  step namespaces/*/bindings/* by WithNamespaceBindings; finding binding-invisible
+//	K38  Its default-editor and their role         step namespaces/*/editor
+//	K39  A person's RoleBinding                    step namespaces/*/bindings/*; step profiles/*/bindings/*
+//	K40  A person's AuthorizationPolicy            step namespaces/*/bindings/*; step profiles/*/bindings/*
+//	K41  Principals of gateway and pipelines       step profiles/*/bindings/*; finding gateway-principal
+//	K42  Pipelines, in the instances' namespace    step pipelines/instance by WithInstance
+//	K43  Not on arm64 alone                        finding node-architecture
+//	K44  They appear once reconciled               step pipelines/instance; next: pipelines appear in the dashboard
+//	K45  The registries' operator and a registry   step modelregistry/operator; step modelregistry/registries/*/*
+//	K46  Its namespace must have a profile         not needed: NewModelRegistry takes a profile, not a namespace
+//	K47  Its storage class, size and names         step modelregistry/registries/*/* by WithStorage, WithDisplayName
+//	K48  Its description                           step modelregistry/registries/*/* by WithDescription
+//	K49  The page is empty before the first one    next: the page of model registries is empty
+//	K50  Let other namespaces use it               step modelregistry/registries/*/*/access by WithAccessFrom
+//	K51  Several independent ones                  step modelregistry/registries/*/* by WithModelRegistries
+//	K52  Remove the older training operator        finding old-plugin
+//	K53  LeaderWorkerSet before the trainer        finding leaderworkerset
+//	K54  Pin the trainer, approve by hand          step trainer/subscription; step trainer/operator; finding newer-version-offered
+//	K55  The trainer, with JobSet                  step trainer/instance by WithJobSet; finding jobset-twice
 //
 // # What is where
 //

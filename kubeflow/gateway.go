@@ -73,8 +73,22 @@ func (b binding) record(address string) string {
 	return fmt.Sprintf("make the DNS record %s CNAME %s", b.host, address)
 }
 
-// advise tells what is left to be done, and where Kubeflow appears.
+// advise tells what is left to be done once a component is there, and where it appears.
 func (s instanceStep) advise(ctx context.Context, run *planewright.Run) {
+	switch s.Component {
+	case ComponentBase:
+		s.adviseAccess(ctx, run)
+		if len(s.registries) == 0 {
+			run.Advise("the page of model registries is empty until the first one is made: WithModelRegistries")
+		}
+	case ComponentPipelines:
+		run.Advise("pipelines appear in the dashboard once their operator has reconciled; reload the page")
+	case ComponentModelRegistry, ComponentTrainer:
+	}
+}
+
+// adviseAccess tells how people get in.
+func (s instanceStep) adviseAccess(ctx context.Context, run *planewright.Run) {
 	switch address, err := s.gatewayAddress(ctx); {
 	case err != nil:
 		run.Logger().Warn("the gateway's address cannot be read", "err", err)
@@ -85,12 +99,6 @@ func (s instanceStep) advise(ctx context.Context, run *planewright.Run) {
 		run.Advise("%s", s.record(address))
 	}
 	run.Advise("open https://%s, or Kubeflow under Tools in the platform; the entry appears after a reload", s.host)
-	if s.pipelines != nil {
-		run.Advise("pipelines appear in the dashboard once their operator has reconciled; reload the page")
-	}
-	if len(s.registries) == 0 {
-		run.Advise("the page of model registries is empty until the first one is made: WithModelRegistries")
-	}
 }
 
 // verifyAccess asks whether people can get in: the gateway's address and
