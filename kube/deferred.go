@@ -105,6 +105,10 @@ func (o deferredObjects) Update(ctx context.Context, obj *unstructured.Unstructu
 	return on(ctx, o.d, func(c Cluster) (*unstructured.Unstructured, error) { return c.Objects.Update(ctx, obj) })
 }
 
+func (o deferredObjects) Patch(ctx context.Context, ref Ref, patch Patch) (*unstructured.Unstructured, error) {
+	return on(ctx, o.d, func(c Cluster) (*unstructured.Unstructured, error) { return c.Objects.Patch(ctx, ref, patch) })
+}
+
 func (o deferredObjects) Delete(ctx context.Context, ref Ref, opts DeleteOptions) error {
 	c, err := o.d.get(ctx)
 	if err != nil {

@@ -33,6 +33,10 @@ type Objects interface {
 	Create(ctx context.Context, obj *unstructured.Unstructured) (*unstructured.Unstructured, error)
 	// Update replaces an object; its metadata.resourceVersion is the precondition and must be set.
 	Update(ctx context.Context, obj *unstructured.Unstructured) (*unstructured.Unstructured, error)
+	// Patch changes single fields of an object that exists. If the object is not
+	// as the patch expects it (a test that does not hold, something to be removed
+	// that is not there) nothing is changed, and the error matches ErrConflict.
+	Patch(ctx context.Context, ref Ref, patch Patch) (*unstructured.Unstructured, error)
 	// Delete deletes the object; one that is already gone is no error. It
 	// does not wait until it is gone: Wait with [Gone] does.
 	Delete(ctx context.Context, ref Ref, opts DeleteOptions) error

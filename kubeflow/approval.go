@@ -194,7 +194,8 @@ func (s csvStep) awaitPlanDone(ctx context.Context, run *planewright.Run, ref ku
 }
 
 // approve approves one plan, by name, if it is still about nothing but what
-// leads to the pin: what is written is what was looked at, or nothing.
+// leads to the pin: the patch tests what was looked at, so that a plan that has
+// changed since is not approved.
 func (s csvStep) approve(ctx context.Context, run *planewright.Run, ref kube.Ref) error {
 	const attempts = 5
 	for attempt := 1; ; attempt++ {
@@ -211,19 +212,28 @@ func (s csvStep) approve(ctx context.Context, run *planewright.Run, ref kube.Ref
 		if isApproved(plan) {
 			return nil
 		}
-		if err := unstructured.SetNestedField(plan.Object, true, "spec", "approved"); err != nil {
-			return fmt.Errorf("%s cannot be read: %w: %w", ref, err, planewright.ErrInvalid)
-		}
 		run.Progress("approving %s, which installs %s", ref, strings.Join(textsAt(plan.Object, "spec", "clusterServiceVersionNames"), ", "))
-		_, err = s.workload.Objects.Update(ctx, plan)
+		_, err = s.workload.Objects.Patch(ctx, ref, approval(plan))
 		switch {
 		case err == nil:
 			return nil
 		case errors.Is(err, planewright.ErrDenied):
 			return &OperatorError{Sign: SignNotApproved, Object: ref.In(s.workload.Name), Cause: "the plan waits for its approval, and these credentials may not give it",
-				Fix: "grant update on installplans.operators.coreos.com in namespace " + ref.Namespace, Err: err}
+				Fix: "grant patch on installplans.operators.coreos.com in namespace " + ref.Namespace, Err: err}
 		case !errors.Is(err, planewright.ErrConflict) || attempt == attempts:
 			return err
 		}
 	}
+}
+
+// approval approves a plan as it was seen: the same object, of the same
+// generation, with the same CSVs.
+func approval(plan *unstructured.Unstructured) kube.Patch {
+	patch := kube.Patch{}.
+		WithTest("/metadata/uid", identity(plan)).
+		WithTest("/spec/clusterServiceVersionNames", textsAt(plan.Object, "spec", "clusterServiceVersionNames"))
+	if generation, ok, _ := unstructured.NestedInt64(plan.Object, "spec", "generation"); ok {
+		patch = patch.WithTest("/spec/generation", generation)
+	}
+	return patch.WithReplaced("/spec/approved", true)
 }

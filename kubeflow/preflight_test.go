@@ -204,7 +204,7 @@ func TestMissingPermissionsAreAllNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.Fleet.Configure("workload", kubefake.WithDenied(
-			kube.Access{Verb: "update", Group: "operators.coreos.com", Resource: "installplans"},
+			kube.Access{Verb: "patch", Group: "operators.coreos.com", Resource: "installplans"},
 			kube.Access{Verb: "update", Group: "sailoperator.io", Resource: "istios"}))
 		w.Fleet.Configure("global", kubefake.WithDenied(kube.Access{Verb: "get", Resource: "secrets", Namespace: "cpaas-system"}))
 		var causes []string
@@ -212,7 +212,7 @@ func TestMissingPermissionsAreAllNamed(t *testing.T) {
 			causes = append(causes, f.Cause)
 		}
 		assert.Equal(t, []string{
-			"the credentials for cluster workload may not update installplans.operators.coreos.com in namespace kfbase-operator",
+			"the credentials for cluster workload may not patch installplans.operators.coreos.com in namespace kfbase-operator",
 			"the credentials for cluster workload may not update istios.sailoperator.io in all namespaces",
 			"the credentials for cluster global may not get secrets in namespace cpaas-system",
 		}, causes)

@@ -92,7 +92,7 @@ func (b binding) accesses() []kube.Access {
 		namespace := b.operatorNamespace(c)
 		add(namespace, "operators.coreos.com", "operatorgroups", "get", "list", "create", "patch", "delete")
 		add(namespace, "operators.coreos.com", "subscriptions", all...)
-		add(namespace, "operators.coreos.com", "installplans", "get", "list", "watch", "update")
+		add(namespace, "operators.coreos.com", "installplans", "get", "list", "watch", "patch")
 		add(namespace, "operators.coreos.com", "clusterserviceversions", "get", "list", "watch", "delete")
 	}
 	namespace := b.operatorNamespace(ComponentBase)

@@ -1,6 +1,7 @@
 package kubeflow_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -83,12 +84,12 @@ func TestAnInstallPlanOfSomebodyElsesIsNeverApproved(t *testing.T) {
 		w.Break("kfbase-operator", kubeflowtest.ForeignPlan)
 		_, err := bare().Install(t.Context(), w.Env())
 		require.ErrorIs(t, err, planewright.ErrConflict)
-		assert.Empty(t, w.Fleet.Calls(kubefake.Call("update").Kind("InstallPlan")))
+		assert.Empty(t, w.Fleet.Calls(kubefake.Call("patch").Kind("InstallPlan")))
 		reason := blocked(t, w, bare(), "kubeflow/ml/base/operator")
 		assert.Contains(t, reason, "foreign-plan: it would install kfbase-operator.v26.3.0, other-operator.v9.9.9")
 		_, err = bare().Install(t.Context(), w.Env())
 		require.ErrorIs(t, err, planewright.ErrBlocked)
-		assert.Empty(t, w.Fleet.Calls(kubefake.Call("update").Kind("InstallPlan")))
+		assert.Empty(t, w.Fleet.Calls(kubefake.Call("patch").Kind("InstallPlan")))
 		for _, o := range w.Fleet.Objects(kubeflowtest.Workload) {
 			if o.GetKind() == "InstallPlan" {
 				assert.Equal(t, false, field(t, o, "spec", "approved"))
@@ -100,13 +101,13 @@ func TestAnInstallPlanOfSomebodyElsesIsNeverApproved(t *testing.T) {
 func TestAPlanThatMayNotBeApprovedSaysWhichPermissionIsMissing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		w.Fleet.Fail(kubefake.Call("update").Kind("InstallPlan"), kubefake.Denied)
+		w.Fleet.Fail(kubefake.Call("patch").Kind("InstallPlan"), kubefake.Denied)
 		_, err := bare().Install(t.Context(), w.Env())
 		operator, ok := errors.AsType[*kubeflow.OperatorError](err)
 		require.True(t, ok, "%v", err)
 		assert.Equal(t, kubeflow.SignNotApproved, operator.Sign)
 		require.ErrorIs(t, err, planewright.ErrDenied)
-		assert.Equal(t, "grant update on installplans.operators.coreos.com in namespace kfbase-operator", operator.Fix)
+		assert.Equal(t, "grant patch on installplans.operators.coreos.com in namespace kfbase-operator", operator.Fix)
 	})
 }
 
@@ -179,5 +180,36 @@ func TestAnOperatorStaysWhileSomebodyElsesObjectsNeedIt(t *testing.T) {
 		settle()
 		_, err = whole().Uninstall(t.Context(), w.Env())
 		require.NoError(t, err)
+	})
+}
+
+// bundling adds another operator to an install plan right before it is approved.
+type bundling struct{ kube.Objects }
+
+func (b bundling) Patch(ctx context.Context, ref kube.Ref, patch kube.Patch) (*unstructured.Unstructured, error) {
+	if ref.Kind == "InstallPlan" {
+		_, err := b.Objects.Patch(ctx, ref, kube.Patch{}.WithAdded("/spec/clusterServiceVersionNames/-", "other-operator.v9.9.9"))
+		if err != nil {
+			return nil, err
+		}
+	}
+	return b.Objects.Patch(ctx, ref, patch)
+}
+
+func TestAPlanThatChangesBetweenTheLookAndTheApprovalIsNotApproved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		workload := w.Cluster("workload")
+		workload.Objects = bundling{workload.Objects}
+		_, err := bare().Install(t.Context(), w.Env().WithClusters(workload))
+		operator, ok := errors.AsType[*kubeflow.OperatorError](err)
+		require.True(t, ok, "%v", err)
+		assert.Equal(t, kubeflow.SignForeignPlan, operator.Sign)
+		assert.Contains(t, operator.Cause, "it would install kfbase-operator.v26.3.0, other-operator.v9.9.9")
+		for _, o := range w.Fleet.Objects(kubeflowtest.Workload) {
+			if o.GetKind() == "InstallPlan" {
+				assert.Equal(t, false, field(t, o, "spec", "approved"))
+			}
+		}
 	})
 }

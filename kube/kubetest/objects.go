@@ -16,6 +16,7 @@ func (s *suite) objects(t *testing.T) {
 	s.test(t, "what does not exist is not found, whatever is missing about it", testNotFound)
 	s.test(t, "creating what exists is refused", testAlreadyExists)
 	s.test(t, "an update of an old state is refused, and may be tried again", testStaleUpdate)
+	s.test(t, "a patch changes single fields, or nothing if the object is not as it expects", testPatch)
 	s.test(t, "deleting what is gone is no error", testDeleteGone)
 	s.test(t, "a delete with the uid of another object is refused for good", testDeleteOtherUID)
 	s.test(t, "deleting an owner deletes what it owns, unless that is to be orphaned", testDependents)
