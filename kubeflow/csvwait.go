@@ -126,7 +126,7 @@ func (o operatorBinding) subscriptionError(sub *unstructured.Unstructured) *Oper
 	object := kube.RefOf(sub).In(o.workload.Name)
 	if status, _, message := condition(sub, "BundleUnpackFailed"); status == "True" {
 		return &OperatorError{Sign: SignBundleUnpackFailed, Object: object, Cause: message,
-			Fix: "see whether the bundle's image is in the registry, for the nodes' architecture: " + packageStep{o}.upload()}
+			Fix: "see whether the bundle's image is in the registry, for the nodes' architecture, and upload it again if not: " + strings.Join(o.violets(o.bundles(nil)), "; ")}
 	}
 	if status, _, message := condition(sub, "ResolutionFailed"); status == "True" {
 		return &OperatorError{Sign: SignResolutionFailed, Object: object, Cause: message, Fix: o.resolutionFix(message)}

@@ -27,8 +27,12 @@ type offer struct {
 	kinds []custom
 }
 
-// packagePoll is how long passes between two looks at a catalog, which cannot be watched.
-const packagePoll = 15 * time.Second
+// A catalog cannot be watched: it is looked at again after packagePoll, then
+// after twice as long each time, up to maxPackagePoll.
+const (
+	packagePoll    = 500 * time.Millisecond
+	maxPackagePoll = 15 * time.Second
+)
 
 func (s packageStep) step() planewright.Step {
 	return planewright.Step{
@@ -49,7 +53,7 @@ func (s packageStep) check(ctx context.Context, run *planewright.Run) (planewrig
 	if err != nil {
 		return planewright.Change{}, err
 	}
-	found, missing := s.choose(manifests)
+	found, missing := s.choose(ctx, manifests)
 	if missing != nil {
 		if s.awaitPackages && missing.Code == CodeNotOffered {
 			return planewright.Change{Action: planewright.ActionCreate, Fingerprint: "not offered",
@@ -89,7 +93,7 @@ func (s operatorBinding) manifests(ctx context.Context) ([]*unstructured.Unstruc
 }
 
 // choose finds the pin in what the catalogs offer, or says why it is not there.
-func (s packageStep) choose(manifests []*unstructured.Unstructured) (*offer, *planewright.Finding) {
+func (s packageStep) choose(ctx context.Context, manifests []*unstructured.Unstructured) (*offer, *planewright.Finding) {
 	var elsewhere []string
 	for _, m := range manifests {
 		source := textAt(m.Object, "status", "catalogSource")
@@ -97,16 +101,16 @@ func (s packageStep) choose(manifests []*unstructured.Unstructured) (*offer, *pl
 			elsewhere = append(elsewhere, source)
 			continue
 		}
-		return s.chooseChannel(m)
+		return s.chooseChannel(ctx, m)
 	}
 	cause := fmt.Sprintf("catalog %s/%s does not offer the package %s", s.catalog.namespace, s.catalog.source, s.Package)
 	if len(elsewhere) > 0 {
 		cause += "; " + joinOr(elsewhere) + " does: use WithCatalog if that is the one"
 	}
-	return nil, &planewright.Finding{Severity: planewright.SeverityError, Code: CodeNotOffered, Cause: cause, Fix: s.upload()}
+	return nil, &planewright.Finding{Severity: planewright.SeverityError, Code: CodeNotOffered, Cause: cause, Fix: s.upload(ctx)}
 }
 
-func (s packageStep) chooseChannel(m *unstructured.Unstructured) (*offer, *planewright.Finding) {
+func (s packageStep) chooseChannel(ctx context.Context, m *unstructured.Unstructured) (*offer, *planewright.Finding) {
 	channels := mapsAt(m.Object, "status", "channels")
 	fallback := textAt(m.Object, "status", "defaultChannel")
 	slices.SortStableFunc(channels, func(a, b map[string]any) int {
@@ -148,17 +152,7 @@ func (s packageStep) chooseChannel(m *unstructured.Unstructured) (*offer, *plane
 		in = "in channel " + s.Channel
 	}
 	return nil, &planewright.Finding{Severity: planewright.SeverityError, Code: CodeNotOffered, Object: &object,
-		Cause: fmt.Sprintf("%s is not offered %s; the catalog offers %s", s.CSV, in, strings.Join(offered, "; ")), Fix: "change the pin, or " + s.upload()}
-}
-
-// upload is the command by which the package comes into the catalog.
-func (s packageStep) upload() string {
-	name := s.CSV
-	if name == "" {
-		name = s.Package
-	}
-	return fmt.Sprintf("upload its bundle for the nodes' architecture: violet push %s.tgz --platform-address <address> --platform-token <token> --clusters %s --target-catalog-source %s",
-		name, s.workload.Name, s.catalog.source)
+		Cause: fmt.Sprintf("%s is not offered %s; the catalog offers %s", s.CSV, in, strings.Join(offered, "; ")), Fix: "change the pin, or " + s.upload(ctx)}
 }
 
 // catalogFindings tells of a catalog that does not answer.
@@ -183,12 +177,12 @@ func (s packageStep) catalogFindings(ctx context.Context) ([]planewright.Finding
 // await looks until the package is offered.
 func (s packageStep) await(ctx context.Context, run *planewright.Run) error {
 	told := ""
-	for {
+	for pause := packagePoll; ; pause = min(2*pause, maxPackagePoll) {
 		manifests, err := s.manifests(ctx)
 		if err != nil {
 			return err
 		}
-		found, missing := s.choose(manifests)
+		found, missing := s.choose(ctx, manifests)
 		if found != nil {
 			s.offered.Set(run, *found)
 			return nil
@@ -197,7 +191,7 @@ func (s packageStep) await(ctx context.Context, run *planewright.Run) error {
 			told = missing.Cause
 			run.Progress("%s", told)
 		}
-		timer := time.NewTimer(packagePoll)
+		timer := time.NewTimer(pause)
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
@@ -205,11 +199,6 @@ func (s packageStep) await(ctx context.Context, run *planewright.Run) error {
 			return fmt.Errorf("%s; fix: %s: %w", missing.Cause, missing.Fix, context.Cause(ctx))
 		}
 	}
-}
-
-// render writes the command that brings the package into the catalog.
-func (s packageStep) render(context.Context, *planewright.Run) ([]planewright.File, error) {
-	return []planewright.File{{Name: string(s.Component) + "/package/upload.txt", Data: []byte(s.upload() + "\n")}}, nil
 }
 
 // customsOf reads the kinds of custom resources out of a CSV's description.

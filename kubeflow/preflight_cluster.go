@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// probeNodes compares the nodes' architectures with what the operators support.
-func (b binding) probeNodes(ctx context.Context, _ *planewright.Run) ([]planewright.Finding, error) {
+// architecturesOfNodes are the architectures of the nodes of the workload cluster that take pods, sorted.
+func (b binding) architecturesOfNodes(ctx context.Context) ([]string, error) {
 	nodes, err := b.workload.Facts.Nodes(ctx)
 	if err != nil {
 		return nil, err
@@ -24,6 +24,15 @@ func (b binding) probeNodes(ctx context.Context, _ *planewright.Run) ([]planewri
 		}
 	}
 	slices.Sort(have)
+	return have, nil
+}
+
+// probeNodes compares the nodes' architectures with what the operators support.
+func (b binding) probeNodes(ctx context.Context, _ *planewright.Run) ([]planewright.Finding, error) {
+	have, err := b.architecturesOfNodes(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var findings []planewright.Finding
 	for _, c := range b.Components() {
 		o := b.operator(c)

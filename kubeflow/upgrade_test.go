@@ -93,7 +93,7 @@ func TestAPackageThatIsNotOfferedIsWaitedForOnRequest(t *testing.T) {
 		found := findings(t, w, bare(), kubeflow.CodeNotOffered)
 		require.Len(t, found, 1)
 		assert.Equal(t, "catalog cpaas-system/platform does not offer the package kfbase-operator", found[0].Cause)
-		assert.Equal(t, "upload its bundle for the nodes' architecture: violet push kfbase-operator.v26.3.0.tgz --platform-address <address> --platform-token <token> --clusters workload --target-catalog-source platform", found[0].Fix)
+		assert.Equal(t, "upload its bundle for the nodes' architecture: violet push kfbase-operator.v26.3.0.amd64.tgz --platform-address <address> --platform-token <token> --clusters workload --target-catalog-source platform", found[0].Fix)
 		time.AfterFunc(3*time.Minute, func() { w.Offer(kubeflowtest.Packages()...) })
 		install(t, w, bare().WithPackageWait())
 		get(t, w, "operators.coreos.com/v1alpha1", "ClusterServiceVersion", "kfbase-operator", "kfbase-operator.v26.3.0")
@@ -109,4 +109,26 @@ func TestAReleaseWithoutAPinListsWhatTheCatalogOffers(t *testing.T) {
 		assert.Equal(t, "release 26.03 does not say which version of kfp-operator to install; the catalog offers alpha: kfp-operator.v26.3.1, kfp-operator.v26.3.0", found[1].Cause)
 		assert.Equal(t, `choose one with Release.WithPin("pipelines", …)`, found[1].Fix)
 	})
+}
+
+func TestABundleIsUploadedForEachArchitectureThatNodesHaveAndThePinRunsOn(t *testing.T) {
+	for pin, want := range map[string]string{
+		"kfp-operator.v26.3.0": "change the pin, or upload its bundle for the nodes' architecture: violet push kfp-operator.v26.3.0.amd64.tgz --platform-address <address> --platform-token <token> --clusters workload --target-catalog-source platform",
+		"kfp-operator.v26.3.1": "change the pin, or upload its bundle for the nodes' architecture: violet push kfp-operator.v26.3.1.amd64.tgz --platform-address <address> --platform-token <token> --clusters workload --target-catalog-source platform; " +
+			"violet push kfp-operator.v26.3.1.arm64.tgz --platform-address <address> --platform-token <token> --clusters workload --target-catalog-source platform",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			pipelines := kubeflowtest.Packages()[1]
+			pipelines.Versions = []kubeflowtest.Version{{CSV: "kfp-operator.v26.2.0", Kinds: pipelines.Versions[0].Kinds}}
+			w := newWorld(t)
+			w.Offer(pipelines)
+			w.Settle()
+			w.Fleet.Configure("workload", nodes("amd64", "arm64"))
+			stack := kubeflow.NewKubeflowStack("ml", kubeflowtest.Release().WithPin(kubeflow.ComponentPipelines, pin), "global", "workload").
+				WithHost(kubeflowtest.Host).WithPipelines(kubeflow.NewPipelines())
+			found := findings(t, w, stack, kubeflow.CodeNotOffered)
+			require.Len(t, found, 1)
+			assert.Equal(t, want, found[0].Fix)
+		})
+	}
 }

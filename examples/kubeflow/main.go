@@ -2,13 +2,14 @@
 // the service mesh, a tenant with an owner and an editor, and a model registry.
 //
 // Without flags it runs on a platform in memory, where the operators are
-// simulated; -fail has no effect there. With -kubeconfig it runs on a real one.
-// See -help.
+// simulated; -fail has a call fail there, as in
+//
+//	kubeflow -fail 'patch InstallPlan kfp-operator/* denied'
+//
+// With -kubeconfig it runs on a real one. See -help.
 package main
 
 import (
-	"context"
-
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/examples/internal/program"
 	"github.com/planewright/planewright/kubeflow"
@@ -22,21 +23,17 @@ func example() program.Example {
 		Name:     "kubeflow",
 		About:    "installs Kubeflow and a tenant",
 		Clusters: []string{"global", "workload"},
-		Prepare:  simulated,
+		Simulate: simulate,
 		Stack: func(world program.World) planewright.Stack {
 			return stack(release()).On(kubeflow.NewEnv(world.Clusters...))
 		},
 	}
 }
 
-// simulated puts a whole platform in memory in the place of bare clusters.
-func simulated(ctx context.Context, world program.World) (program.World, error) {
-	if world.Fakes {
-		platform := kubeflowtest.NewWorld()
-		context.AfterFunc(ctx, platform.Close)
-		world.Clusters[0], world.Clusters[1] = platform.Cluster("global"), platform.Cluster("workload")
-	}
-	return world, nil
+// simulate makes a whole platform in memory, and not only its clusters.
+func simulate() program.Simulation {
+	platform := kubeflowtest.NewWorld()
+	return program.Simulation{Fleet: platform.Fleet, Settle: platform.Settle, Close: platform.Close}
 }
 
 // release is Kubeflow 26.03. Which versions of the operators a catalog offers

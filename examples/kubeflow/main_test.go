@@ -44,6 +44,21 @@ func TestADryRunOnlyPlans(t *testing.T) {
 	assert.NotContains(t, stdout, "done")
 }
 
+func TestAPlanThatMayNotBeApprovedIsNamedAndTheOtherOperatorsAreFinished(t *testing.T) {
+	code, stdout, stderr := run(t, "-fail", "patch InstallPlan kfp-operator/* denied")
+	assert.Equal(t, program.ExitFailed, code)
+	assert.Contains(t, stderr, "step kubeflow/ml/pipelines/operator on cluster workload: apply: ")
+	assert.Contains(t, stderr, "plan-not-approved: the plan waits for its approval, and these credentials may not give it; fix: grant patch on installplans.operators.coreos.com in namespace kfp-operator")
+	assert.Contains(t, stderr, "not tried: kubeflow/ml/pipelines/instance")
+	assert.Contains(t, stdout, "done     kubeflow/ml/trainer/instance")
+}
+
+func TestAFaultThatPassesIsRetried(t *testing.T) {
+	code, stdout, stderr := run(t, "-fail", "update Istio * conflict 1")
+	assert.Equal(t, program.ExitOK, code, stderr)
+	assert.Contains(t, stdout, "retry    kubeflow/ml/mesh: attempt 1 failed")
+}
+
 func TestRenderWritesWhatToUploadAndWhatToApply(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "out")
 	code, _, stderr := run(t, "-render", folder)

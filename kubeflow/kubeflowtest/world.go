@@ -41,6 +41,7 @@ type World struct {
 	packages []Package
 	faults   map[string]Fault
 	timer    *time.Timer
+	running  bool
 	closed   bool
 	// turn keeps one simulation running at a time.
 	turn sync.Mutex
@@ -212,13 +213,29 @@ func (w *World) kick(after time.Duration) {
 	}
 	w.timer = time.AfterFunc(after, func() {
 		w.mu.Lock()
-		w.timer = nil
+		w.timer, w.running = nil, true
 		closed := w.closed
 		w.mu.Unlock()
 		if !closed {
 			w.simulate()
 		}
+		w.mu.Lock()
+		w.running = false
+		w.mu.Unlock()
 	})
+}
+
+// Settle waits until the simulation has nothing more to do.
+func (w *World) Settle() {
+	for {
+		w.mu.Lock()
+		settled := w.closed || w.timer == nil && !w.running
+		w.mu.Unlock()
+		if settled {
+			return
+		}
+		<-time.After(time.Millisecond)
+	}
 }
 
 // simulate has every controller look at everything once.

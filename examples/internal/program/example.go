@@ -29,6 +29,8 @@ type Example struct {
 	OnFakes []runtime.Object
 	// Fakes are further options of a cluster in memory, by its name. May be nil.
 	Fakes func(cluster string) []kubefake.ClusterOption
+	// Simulate makes the clusters in memory in place of bare ones. May be nil.
+	Simulate func() Simulation
 	// Flags adds flags of the example's own. May be nil.
 	Flags func(*flag.FlagSet)
 	// Prepare is called before the run, to connect to a cloud, say, and may
@@ -43,6 +45,8 @@ type Example struct {
 	// ByHand is Before for what is not of this library's making. It is called
 	// before Prepare. May be nil.
 	ByHand func(context.Context, World) error
+	// Tell writes what a person should know first. May be nil.
+	Tell func(context.Context, World, io.Writer) error
 	// Stack makes what is installed. It is called for each run.
 	Stack func(World) planewright.Stack
 }
@@ -122,7 +126,7 @@ func (e Example) run(ctx context.Context, f flags, s *screen) error {
 		return err
 	}
 	if fakes != nil {
-		defer fakes.Close()
+		defer fakes.close()
 	}
 	scratch := fakes != nil || f.scratch
 	if e.ByHand != nil && scratch {
@@ -144,6 +148,11 @@ func (e Example) run(ctx context.Context, f flags, s *screen) error {
 	if e.Before != nil && scratch && f.render == "" {
 		if _, err := planewright.Install(ctx, e.Before(world)); err != nil {
 			return fmt.Errorf("installing what is there before: %w", err)
+		}
+	}
+	if e.Tell != nil && !s.json {
+		if err := e.Tell(ctx, world, s.log); err != nil {
+			return err
 		}
 	}
 	stack := e.Stack(world)

@@ -11,25 +11,64 @@ import (
 	"github.com/planewright/planewright/kube/live"
 )
 
+// Simulation is clusters in memory with more in them than bare clusters have.
+type Simulation struct {
+	// Fleet are the clusters, under the names of [Example.Clusters].
+	Fleet *kubefake.Fleet
+	// Settle waits until what is simulated has nothing more to do. May be nil.
+	Settle func()
+	// Close ends the simulation and the fleet. May be nil.
+	Close func()
+}
+
 // fakes are the clusters in memory that an example runs on by default. A nil
 // *fakes stands for real clusters.
-type fakes struct {
-	*kubefake.Fleet
+type fakes struct{ Simulation }
+
+func (f *fakes) close() {
+	if f.Close != nil {
+		f.Close()
+		return
+	}
+	f.Fleet.Close()
 }
 
 // writes counts the calls that persisted something, on all clusters.
 func (f *fakes) writes() int {
+	if f == nil {
+		return 0
+	}
+	if f.Settle != nil {
+		f.Settle()
+	}
 	n := 0
-	if f != nil {
-		for _, name := range f.Names() {
-			n += f.Writes(name)
-		}
+	for _, name := range f.Fleet.Names() {
+		n += f.Fleet.Writes(name)
 	}
 	return n
 }
 
 // fakeWorld makes clusters in memory, with the faults that the flags ask for.
 func (f flags) fakeWorld(e Example) (World, *fakes, error) {
+	made := &fakes{e.simulate()}
+	for _, call := range f.fail {
+		if err := inject(made.Fleet, call); err != nil {
+			made.close()
+			return World{}, nil, err
+		}
+	}
+	world := World{Fakes: true, Charts: live.ChartFS(testcharts.FS(), ".")}
+	for _, name := range e.Clusters {
+		world.Clusters = append(world.Clusters, made.Fleet.Cluster(name))
+	}
+	return world, made, nil
+}
+
+// simulate makes the clusters in memory.
+func (e Example) simulate() Simulation {
+	if e.Simulate != nil {
+		return e.Simulate()
+	}
 	fleet := kubefake.NewFleet()
 	for _, name := range e.Clusters {
 		options := []kubefake.ClusterOption{kubefake.WithObjects(e.OnFakes...)}
@@ -38,17 +77,7 @@ func (f flags) fakeWorld(e Example) (World, *fakes, error) {
 		}
 		fleet.Add(name, options...)
 	}
-	for _, call := range f.fail {
-		if err := inject(fleet, call); err != nil {
-			fleet.Close()
-			return World{}, nil, err
-		}
-	}
-	world := World{Fakes: true, Charts: live.ChartFS(testcharts.FS(), ".")}
-	for _, name := range e.Clusters {
-		world.Clusters = append(world.Clusters, fleet.Cluster(name))
-	}
-	return world, &fakes{fleet}, nil
+	return Simulation{Fleet: fleet}
 }
 
 // inject makes a call fail as said by -fail: verb, kind, name, and behind them
