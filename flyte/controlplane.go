@@ -49,8 +49,8 @@ func (c ControlPlane) WithHost(host string) ControlPlane {
 	return c
 }
 
-// WithIngress sets how the host leads to Flyte: [ALB] or [NGINX]. By default
-// there is no ingress.
+// WithIngress sets how the host leads to Flyte: [ALB], [NGINX], [Traefik] or
+// [GKE]. By default there is no ingress.
 func (c ControlPlane) WithIngress(ingress Ingress) ControlPlane {
 	c.ingress = ingress
 	return c

@@ -22,7 +22,7 @@ func (c controlRecipe) typed(overlay, defaults kube.Values, in inputs) kube.Valu
 	v := &layer{values: kube.Values{}}
 	c.setCommon(v, overlay, defaults)
 	c.setDatabase(v)
-	c.control.ingress.set(v, c.control.host, overlay, defaults)
+	c.control.ingress.setCore(v, c.control.host, overlay, defaults)
 	if in.host == hostElsewhere {
 		v.set("common.ingress.enabled", false)
 	}

@@ -16,7 +16,7 @@ func (r dataRecipe) typed(overlay, defaults kube.Values, in inputs) kube.Values 
 	v := &layer{values: kube.Values{}}
 	r.setCommon(v, overlay, defaults)
 	// What the overlay leaves on, for services that are not here.
-	Ingress{}.set(v, "", overlay, defaults)
+	Ingress{}.setCore(v, "", overlay, defaults)
 	v.set("common.databaseSecret.name", "")
 	v.set("common.databaseSecret.secretManifest", nil)
 	v.set("db", nil)
@@ -47,6 +47,8 @@ func (r dataRecipe) catalogValues(in inputs) map[string]any {
 }
 
 func (r dataRecipe) doors() []door { return []door{{doorWebhook, podWebhook, "https"}} }
+
+func (r dataRecipe) entrance() (host string, ingress Ingress) { return "", Ingress{} }
 
 func (r dataRecipe) workload() string { return "" }
 

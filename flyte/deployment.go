@@ -26,6 +26,10 @@ type Deployment struct {
 	storage  Storage
 	database Database
 
+	// host and ingress are a single-cluster deployment's.
+	host    string
+	ingress Ingress
+
 	identity         Identity
 	userIdentity     Identity
 	domainIdentities map[string]Identity

@@ -302,11 +302,40 @@ func (d *discoverer) ingress(ctx context.Context, c ControlPlane) (ControlPlane,
 		for _, item := range tls {
 			m, _ := asMap(item)
 			secret, _ := m["secretName"].(string)
-			return c.WithIngress(NGINX(secret).WithClass(class)), nil
+			return c.WithIngress(d.served(ctx, class, secret).withIssuerOf(annotations)), nil
 		}
 	}
 	d.note("what serves the host cannot be told from Ingress %s; use WithIngress", name)
 	return c, nil
+}
+
+// served is the ingress of a class, by what its IngressClass says of its
+// controller, or else by its name.
+func (d *discoverer) served(ctx context.Context, class, secret string) Ingress {
+	controller := ""
+	if live, err := d.control.Objects.Get(ctx, kube.Ref{APIVersion: "networking.k8s.io/v1", Kind: "IngressClass", Name: class}); err == nil {
+		controller, _, _ = unstructured.NestedString(live.Object, "spec", "controller")
+	}
+	switch {
+	case class == "gce":
+		return GKE(secret).InternetFacing()
+	case class == "gce-internal":
+		return GKE(secret)
+	case controller == ingressTraefik.controllerName(), controller == "" && class == "traefik":
+		return Traefik(secret).WithClass(class)
+	}
+	return NGINX(secret).WithClass(class)
+}
+
+// withIssuerOf keeps who makes the certificate.
+func (i Ingress) withIssuerOf(annotations map[string]string) Ingress {
+	switch {
+	case annotations[issuerAnnotation+"cluster-issuer"] != "":
+		return i.WithClusterIssuer(annotations[issuerAnnotation+"cluster-issuer"])
+	case annotations[issuerAnnotation+"issuer"] != "":
+		return i.WithIssuer(annotations[issuerAnnotation+"issuer"])
+	}
+	return i
 }
 
 // identity is what a ServiceAccount is annotated with.

@@ -84,9 +84,9 @@
 //	Point the client to the endpoint                the report's "next", with the right port
 //	Run a test workflow                             not done: Verify asks for Flyte's health
 //	Go to production from a single cluster          the same Deployment with more said
-//	Have an ingress controller                      not needed: there is no ingress
-//	Ingress, DNS, NGINX, ALB                        raw values below ingress; a placeholder left in them is an error
-//	NGINX on Google Cloud with flyte-core           not this chart
+//	Have an ingress controller                      WithIngress: ALB, NGINX, Traefik or GKE; by default there is no ingress
+//	Ingress, DNS, NGINX, ALB                        WithHost and WithIngress; what is wrong with both is said at once
+//	NGINX on Google Cloud with flyte-core           WithIngress(NGINX(…)) of a control plane
 //	OAuth2 authentication                           raw values below configuration.auth
 //	Flyte has no authorization                      as it is
 //	Upgrade by helm upgrade                         Install with a newer Version

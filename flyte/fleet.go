@@ -135,8 +135,9 @@ func (f fleet) steps() []planewright.Step {
 	if before != nil {
 		return f.succeed(*before, steps, release)
 	}
-	steps = append(steps, release...)
-	return append(steps, f.adminSteps(release[len(release)-1].ID)...)
+	last := release[len(release)-1].ID
+	steps = control.withIngress(append(steps, release...), last)
+	return append(steps, f.adminSteps(last)...)
 }
 
 // succeed puts the steps in between by which the control plane's release takes
@@ -151,6 +152,7 @@ func (f fleet) succeed(before predecessor, steps, release []planewright.Step) []
 	uninstall := before.uninstall(last.ID)
 	host := before.takeHost(f.control, uninstall.ID)
 	steps = append(append(steps, release[:len(release)-1]...), stop, *last, uninstall, host)
+	steps = f.control.withIngress(steps, host.ID)
 	return append(steps, f.adminSteps(host.ID)...)
 }
 

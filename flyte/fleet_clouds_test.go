@@ -110,6 +110,7 @@ func TestDataplanesInTwoAccountsNeedPodIdentity(t *testing.T) {
 		return w, first, second
 	}
 	d := two()
+	d = d.WithControlPlane(d.ControlPlane().WithIngress(flyte.ALB("arn:aws:acm:us-east-1:111111111111:certificate/abc")))
 	w, _, _ := world()
 	_, err := d.Plan(t.Context(), w.env)
 	require.ErrorIs(t, err, planewright.ErrInvalid)

@@ -80,7 +80,7 @@ func TestADeploymentInPlanesTakesThePlaceOfASingleCluster(t *testing.T) {
 	before("controlplane/release", "predecessor/uninstall")
 	before("predecessor/uninstall", "controlplane/host")
 
-	assert.Equal(t, map[string][]string{"flyte.acme.example": {"flyte-core", "flyte-core-grpc"}}, w.hosts(t))
+	assert.Equal(t, map[string][]string{"flyte.acme.example": {"flyte-core", "flyte-core-grpc", "flyte-core-root"}}, w.hosts(t))
 	_, err = w.fleet.Cluster("control").Releases.State(t.Context(), "flyte", "flyte-backend")
 	require.ErrorIs(t, err, planewright.ErrNotFound)
 	_, err = w.aws.IAM().GetRole(t.Context(), &iam.GetRoleInput{RoleName: aws.String("flyte-ml-binary")})
@@ -150,7 +150,7 @@ func TestAControlPlaneThatDoesNotAnswerLeavesThePredecessorInPlace(t *testing.T)
 
 	w.admin.Heal()
 	w.install(t, two().WithPredecessor(single()))
-	assert.Equal(t, map[string][]string{"flyte.acme.example": {"flyte-core", "flyte-core-grpc"}}, w.hosts(t))
+	assert.Equal(t, map[string][]string{"flyte.acme.example": {"flyte-core", "flyte-core-grpc", "flyte-core-root"}}, w.hosts(t))
 }
 
 func TestWhatCannotTakeTheOthersPlaceIsRefused(t *testing.T) {

@@ -2,60 +2,192 @@ package flyte
 
 import (
 	"maps"
-	"regexp"
-	"slices"
-
-	"github.com/planewright/planewright"
-	"github.com/planewright/planewright/kube"
-	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Ingress is how a control plane's host leads to Flyte. Make one with [ALB] or
-// [NGINX]. Both serve the console and the HTTP API by one Ingress object and
-// gRPC by a second one, with TLS.
+// Ingress is how a host leads to Flyte: which ingress controller serves it, and
+// with which certificate. Make one with [ALB], [NGINX], [Traefik] or [GKE]. It
+// is a value: every method returns a changed copy.
+//
+// Each of them serves the console and the HTTP API by one Ingress object and
+// gRPC by a second one, because controllers take the protocol of a backend for a
+// whole Ingress, or for a whole Service. Every gRPC service is routed under its
+// name and under its name with "/*": some controllers take a path literally
+// and some as a prefix.
 type Ingress struct {
-	kind           string
+	kind           controllerKind
 	class          string
-	certificate    string
 	internetFacing bool
-	tlsSecret      string
-	annotations    map[string]string
+	// certificate is a certificate's ARN, tlsSecret a Secret that holds one.
+	certificate string
+	tlsSecret   string
+	// issuer is who makes that Secret, of the kind issuerKind.
+	issuer, issuerKind string
+	// group, targetType, plainPort and securePort are an ALB's.
+	group                 string
+	targetType            string
+	plainPort, securePort int
+	staticIP              string
+	appRoot               string
+	noRedirect            bool
+	annotations           map[string]string
 }
 
+// controllerKind is an ingress controller.
+type controllerKind string
+
 const (
-	ingressALB   = "ALB"
-	ingressNGINX = "NGINX"
+	ingressALB     controllerKind = "ALB"
+	ingressNGINX   controllerKind = "NGINX"
+	ingressTraefik controllerKind = "Traefik"
+	ingressGKE     controllerKind = "GKE"
+)
+
+const (
+	// defaultGroup is the IngressGroup of an ALB that names none.
+	defaultGroup = "flyte"
+	// consolePath is where the charts have the console.
+	consolePath = "/console"
+	// The target types of an ALB.
+	targetIP       = "ip"
+	targetInstance = "instance"
+	// The kinds of cert-manager's issuers.
+	clusterIssuer   = "ClusterIssuer"
+	namespaceIssuer = "Issuer"
 )
 
 // ALB is an Application Load Balancer that the AWS Load Balancer Controller
-// makes, inside the VPC unless [Ingress.InternetFacing] says otherwise. The
-// certificate is one of AWS Certificate Manager, by its ARN.
+// (v2.1 or newer) makes, inside the VPC unless [Ingress.InternetFacing] says
+// otherwise. The certificate is one of AWS Certificate Manager, by its ARN; it must be in
+// the cluster's region and account.
+//
+// It listens on 80, where everything is redirected to TLS, and on 443; "/" is
+// redirected to the console; targets are pods by their addresses (target type
+// ip), which works with the ClusterIP Services of the charts. Both Ingress objects
+// share one load balancer by the group "flyte".
 func ALB(certificateARN string) Ingress {
-	return Ingress{kind: ingressALB, class: "alb", certificate: certificateARN}
+	return Ingress{kind: ingressALB, class: "alb", certificate: certificateARN, group: defaultGroup, targetType: targetIP,
+		plainPort: 80, securePort: 443, appRoot: consolePath}
 }
 
 // NGINX is the community's ingress-nginx controller, whose certificate for the
 // host is in a Secret of type kubernetes.io/tls in the deployment's namespace. The
-// Secret must exist, or be made by cert-manager, see [Ingress.WithAnnotation].
+// Secret must exist, or be made by cert-manager, see [Ingress.WithClusterIssuer].
+// Whether it is reached from outside is said by the controller's own Service.
+//
+// Plain HTTP is redirected to TLS, and "/" to the console. The controller speaks gRPC
+// only to clients that use TLS.
 func NGINX(tlsSecret string) Ingress {
-	return Ingress{kind: ingressNGINX, class: "nginx", tlsSecret: tlsSecret}
+	return Ingress{kind: ingressNGINX, class: "nginx", tlsSecret: tlsSecret, appRoot: consolePath}
 }
 
-// InternetFacing gives the ALB public addresses. Dangerous without
-// authentication: whoever reaches Flyte may run code in its clusters.
+// Traefik is the Traefik proxy (v2 or v3) with its provider kubernetesIngress,
+// on the entry point websecure. The certificate is as with [NGINX].
+//
+// Traefik takes the protocol of a backend for a whole Service, and gRPC without
+// TLS needs h2c. In the chart flyte-binary gRPC has a Service of its own, which
+// is annotated. In flyte-core it shares one with HTTP, so the deployment makes a
+// Service flyteadmin-h2c and an Ingress flyte-core-h2c beside the chart's, by the
+// step ingress; its routes come before the chart's by their priority.
+func Traefik(tlsSecret string) Ingress {
+	return Ingress{kind: ingressTraefik, class: "traefik", tlsSecret: tlsSecret}
+}
+
+// GKE is the Ingress controller of Google Kubernetes Engine: an internal
+// Application Load Balancer of class gce-internal, and an external one of class
+// gce with [Ingress.InternetFacing]. The certificate is as with [NGINX]; it may be
+// left empty if an annotation names a certificate of Google's, see [Ingress.WithAnnotation]:
+// "networking.gke.io/managed-certificates" or "ingress.gcp.kubernetes.io/pre-shared-cert".
+//
+// The deployment makes a BackendConfig with Flyte's health check, by the step ingress.
+//
+// These load balancers speak HTTP/2 to a backend over TLS only, and Flyte serves gRPC in
+// clear: the console and the HTTP API work through them, and gRPC clients do not,
+// unless raw values make flyteadmin serve TLS (configmap.adminServer.server.security.secure).
+// A finding says so. Where pyflyte, flytectl or data planes use the host, use [NGINX], as
+// the chart's own values for Google Cloud do.
+func GKE(tlsSecret string) Ingress {
+	return Ingress{kind: ingressGKE, class: "gce-internal", tlsSecret: tlsSecret}
+}
+
+// InternetFacing gives the load balancer of [ALB] or [GKE] public addresses.
+// Dangerous without authentication: whoever reaches Flyte may run code in its clusters.
 func (i Ingress) InternetFacing() Ingress {
 	i.internetFacing = true
+	if i.kind == ingressGKE {
+		i.class = "gce"
+	}
 	return i
 }
 
-// WithClass sets the IngressClass, by default "alb" or "nginx".
+// WithClass sets the IngressClass, by default "alb", "nginx" or "traefik". That
+// of [GKE] follows from [Ingress.InternetFacing]. An internal controller beside a
+// public one has a class of its own.
 func (i Ingress) WithClass(class string) Ingress {
 	i.class = class
 	return i
 }
 
+// WithIssuer has cert-manager make the certificate's Secret, by an Issuer in the
+// deployment's namespace.
+func (i Ingress) WithIssuer(name string) Ingress {
+	i.issuer, i.issuerKind = name, namespaceIssuer
+	return i
+}
+
+// WithClusterIssuer has cert-manager make the certificate's Secret, by a ClusterIssuer.
+func (i Ingress) WithClusterIssuer(name string) Ingress {
+	i.issuer, i.issuerKind = name, clusterIssuer
+	return i
+}
+
+// WithGroup sets the IngressGroup of an [ALB], by default "flyte". Ingress
+// objects of one group share one load balancer, those of other software too, and whoever may
+// make an Ingress can join it. Two deployments in one cluster need two groups, or two hosts.
+func (i Ingress) WithGroup(name string) Ingress {
+	i.group = name
+	return i
+}
+
+// WithListenPorts sets the ports of an [ALB], by default 80 and 443. A plain
+// port of 0 listens with TLS alone.
+func (i Ingress) WithListenPorts(plain, secure int) Ingress {
+	i.plainPort, i.securePort = plain, secure
+	return i
+}
+
+// WithInstanceTargets makes nodes, by node ports, the targets of an [ALB]. The
+// Services of flyteadmin and of the console must then be of type NodePort, by raw
+// values. By default pods are.
+func (i Ingress) WithInstanceTargets() Ingress {
+	i.targetType = targetInstance
+	return i
+}
+
+// WithStaticIP has the load balancer of [GKE] use a reserved address, by its name.
+func (i Ingress) WithStaticIP(name string) Ingress {
+	i.staticIP = name
+	return i
+}
+
+// WithAppRoot sets where [ALB] and [NGINX] redirect "/" to, by default the
+// console. Empty leaves "/" without an answer.
+func (i Ingress) WithAppRoot(path string) Ingress {
+	i.appRoot = path
+	return i
+}
+
+// WithoutRedirect serves plain HTTP beside TLS instead of redirecting it.
+// Dangerous: tokens then may go over the network in clear. It is for a proxy
+// before the controller that ends TLS.
+func (i Ingress) WithoutRedirect() Ingress {
+	i.noRedirect = true
+	return i
+}
+
 // WithAnnotation sets an annotation of both Ingress objects, over those that
-// are set anyway: "cert-manager.io/cluster-issuer", say. A "{{" in it is kept as it is.
+// are set anyway: "alb.ingress.kubernetes.io/ssl-policy", say. The chart renders the
+// value as a template: "{{ .Release.Namespace }}" becomes the namespace, and a plan shows
+// what it becomes.
 func (i Ingress) WithAnnotation(key, value string) Ingress {
 	i.annotations = maps.Clone(i.annotations)
 	if i.annotations == nil {
@@ -65,97 +197,51 @@ func (i Ingress) WithAnnotation(key, value string) Ingress {
 	return i
 }
 
-// set writes the values of common.ingress. What an overlay or the chart sets
-// for another controller is taken away.
-func (i Ingress) set(v *layer, host string, overlay, defaults kube.Values) {
-	if i.kind == "" {
-		v.set("common.ingress.enabled", false)
-		// The overlays have placeholders here.
-		v.set("common.ingress.host", nil)
-		v.set("common.ingress.annotations", cleared("common.ingress.annotations", overlay, defaults))
-		return
-	}
-	annotations := cleared("common.ingress.annotations", overlay, defaults)
-	grpc := cleared("common.ingress.separateGrpcIngressAnnotations", overlay, defaults)
-	switch i.kind {
+// isZero reports whether there is no ingress.
+func (i Ingress) isZero() bool { return i.kind == "" }
+
+// controllerName is what the controller calls itself in an IngressClass.
+func (k controllerKind) controllerName() string {
+	switch k {
 	case ingressALB:
-		scheme := "internal"
-		if i.internetFacing {
-			scheme = "internet-facing"
-		}
-		for key, value := range map[string]string{
-			"scheme":               scheme,
-			"target-type":          "ip",
-			"certificate-arn":      i.certificate,
-			"listen-ports":         `[{"HTTP": 80}, {"HTTPS":443}]`,
-			"actions.ssl-redirect": `{"Type": "redirect", "RedirectConfig": { "Protocol": "HTTPS", "Port": "443", "StatusCode": "HTTP_301"}}`,
-			// One load balancer for both Ingress objects.
-			"group.name": "flyte",
-		} {
-			annotations["alb.ingress.kubernetes.io/"+key] = value
-		}
-		grpc["alb.ingress.kubernetes.io/backend-protocol-version"] = "GRPC"
+		return "ingress.k8s.aws/alb"
 	case ingressNGINX:
-		annotations["nginx.ingress.kubernetes.io/ssl-redirect"] = "true"
-		annotations["nginx.ingress.kubernetes.io/app-root"] = "/console"
-		grpc["nginx.ingress.kubernetes.io/backend-protocol"] = "GRPC"
+		return "k8s.io/ingress-nginx"
+	case ingressTraefik:
+		return "traefik.io/ingress-controller"
+	case ingressGKE:
 	}
-	for key, value := range i.annotations {
-		annotations[key] = value
-	}
-	v.set("common.ingress.enabled", true)
-	v.set("common.ingress.host", host)
-	v.set("common.ingress.ingressClassName", i.class)
-	v.set("common.ingress.albSSLRedirect", i.kind == ingressALB)
-	v.set("common.ingress.separateGrpcIngress", true)
-	v.set("common.ingress.annotations", annotations)
-	v.set("common.ingress.separateGrpcIngressAnnotations", grpc)
-	v.set("common.ingress.tls.enabled", i.tlsSecret != "")
-	if i.tlsSecret != "" {
-		v.set("common.ingress.tls.secretName", i.tlsSecret)
-	}
+	return ""
 }
 
-// cleared returns a map that takes away every key that the layers below have.
-func cleared(path string, below ...kube.Values) map[string]any {
-	out := map[string]any{}
-	for _, values := range below {
-		value, _ := values.Get(path)
-		m, _ := asMap(value)
-		for key := range m {
-			out[key] = nil
-		}
-	}
-	return out
+// WithHost sets the host name that users reach a single-cluster deployment by. It
+// needs an ingress, see [Deployment.WithIngress]. A deployment in planes has its
+// host at the control plane, see [ControlPlane.WithHost].
+func (d Deployment) WithHost(host string) Deployment {
+	d.host = host
+	return d
 }
 
-// certificateARN matches a certificate of AWS Certificate Manager or of IAM.
-var certificateARN = regexp.MustCompile(`^arn:aws[a-z-]*:(acm:[a-z0-9-]+|iam:):[0-9]{12}:(certificate|server-certificate)/\S+$`)
+// WithIngress sets how the host of a single-cluster deployment leads to Flyte:
+// [ALB], [NGINX], [Traefik] or [GKE]. By default there is no ingress. A deployment
+// in planes has it at the control plane, see [ControlPlane.WithIngress].
+func (d Deployment) WithIngress(ingress Ingress) Deployment {
+	d.ingress = ingress
+	return d
+}
 
-func (i Ingress) validate(p *planewright.Problems, path string) {
-	switch i.kind {
-	case ingressALB:
-		if found := placeholderIn(i.certificate); found != "" {
-			p.Add(path+".certificate", i.certificate, "the placeholder "+found+" stands where a real value belongs", "put in the certificate's ARN")
-		} else if !certificateARN.MatchString(i.certificate) {
-			p.Add(path+".certificate", i.certificate, "a certificate is arn:PARTITION:acm:REGION:ACCOUNT:certificate/ID", "use the ARN of a certificate of AWS Certificate Manager")
-		}
-	case ingressNGINX:
-		if errs := validation.IsDNS1123Subdomain(i.tlsSecret); len(errs) > 0 {
-			p.Add(path+".tlsSecret", i.tlsSecret, "gRPC needs TLS on NGINX, with a certificate in a Secret", "name a Secret of type kubernetes.io/tls")
-		}
-		if i.internetFacing {
-			p.Add(path+".internetFacing", "", "where NGINX is reached from is said by its controller's Service", "leave InternetFacing out")
-		}
-	default:
-		return
+// Host returns the host name, empty if there is none.
+func (d Deployment) Host() string {
+	if d.inPlanes() {
+		return d.control.host
 	}
-	if errs := validation.IsDNS1123Subdomain(i.class); len(errs) > 0 {
-		p.Add(path+".class", i.class, "an IngressClass is named by a DNS subdomain", "leave it out")
+	return d.host
+}
+
+// entrance is the deployment's host and what leads to it.
+func (d Deployment) entrance() (host string, ingress Ingress) {
+	if d.inPlanes() {
+		return d.control.host, d.control.ingress
 	}
-	for _, key := range slices.Sorted(maps.Keys(i.annotations)) {
-		if errs := validation.IsQualifiedName(key); len(errs) > 0 {
-			p.Add(path+".annotations", key, "an annotation's key is a qualified name", "use a key like cert-manager.io/cluster-issuer")
-		}
-	}
+	return d.host, d.ingress
 }

@@ -82,12 +82,23 @@ func escapeAt(path valuePath, value any, templated []valuePath) any {
 	case string:
 		for _, t := range templated {
 			if path.within(t) {
-				return escapeTemplate(v)
+				v = escapeTemplate(v)
+				break
 			}
 		}
+		return strings.ReplaceAll(v, templateOpening, "{{")
 	}
 	return value
 }
+
+// templateOpening stands for the opening of a template in a text of the user's
+// until what the deployment itself says has been escaped: a character that
+// nobody uses.
+const templateOpening = "\uF8FF"
+
+// templateText is a text of the user's among typed values: a template in it is
+// left for the chart to render.
+func templateText(text string) string { return strings.ReplaceAll(text, "{{", templateOpening) }
 
 // escapeTemplate writes a text so that rendering it as a template gives the
 // text. The values are turned into YAML before they are rendered, and no style of

@@ -28,12 +28,15 @@ func (d Deployment) validatePlanes(p *planewright.Problems) {
 		{"replicas", "use WithPods of the control plane and of data planes", d.replicas != 0},
 		{"resources", "use WithPods of the control plane and of data planes", !d.requests.IsZero() || !d.limits.IsZero()},
 		{"placement", "use WithPods of the control plane and of data planes", len(d.placement.podSpec()) > 0},
+		{"host", "use WithHost of the control plane", d.host != ""},
+		{"ingress", "use WithIngress of the control plane", !d.ingress.isZero()},
 	} {
 		if unsuited.set {
 			p.Add(unsuited.path, "", "it is said of each component here", unsuited.fix)
 		}
 	}
 	d.control.validate(p, "controlplane")
+	d.validateSecureAPI(p)
 	d.validatePartition(p, "controlplane.identity", d.control.identity)
 	d.validateDataplanes(p)
 	d.validateLabels(p)
@@ -59,18 +62,7 @@ func (c ControlPlane) validate(p *planewright.Problems, path string) {
 		p.Add(path+".cluster", "", "a control plane names its cluster", "give NewControlPlane the name of a cluster of the Env")
 	}
 	validateCoreRelease(p, path+".release", c.release)
-	switch {
-	case c.host == "" && c.ingress.kind != "":
-		p.Add(path+".host", "", "an ingress serves a host", "use WithHost")
-	case c.host == "":
-	case len(validation.IsDNS1123Subdomain(c.host)) > 0 || onlyDigitsAndDots.MatchString(c.host) || !strings.Contains(c.host, "."):
-		p.Add(path+".host", c.host, "a host is a DNS name", `use the name alone, without scheme, port or path: "flyte.acme.example"`)
-	case placeholderIn(c.host) != "":
-		p.Add(path+".host", c.host, "this is the placeholder of the chart's values", "put in the host's name")
-	case c.ingress.kind == "":
-		p.Add(path+".ingress", "", "a host needs something that leads from it to Flyte", "use WithIngress, or leave WithHost out and use WithAPI")
-	}
-	c.ingress.validate(p, path+".ingress")
+	validateEntrance(p, path, c.host, c.ingress)
 	if c.api != (API{}) {
 		validateAddress(p, path+".api.address", c.api.address)
 	}

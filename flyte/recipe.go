@@ -23,6 +23,8 @@ type recipe interface {
 	domainList() string
 	// doors are the ports of the release's Services that matter.
 	doors() []door
+	// entrance is the host that the release serves and what leads to it.
+	entrance() (host string, ingress Ingress)
 	// workload is the Deployment that answers for Flyte, empty if none does.
 	workload() string
 	// executes reports whether the release runs workflows.

@@ -27,6 +27,7 @@ const (
 //	flyte/ml/database-secret  the database's password and authorities, if there are any of ours
 //	flyte/ml/storage-secret   the storage's keys, if there are any of ours
 //	flyte/ml/release          the Helm release
+//	flyte/ml/ingress          what the ingress controller needs beside it, if anything
 //
 // and, for a deployment in planes:
 //
@@ -41,6 +42,7 @@ const (
 //	flyte/ml/predecessor/stop            a predecessor's end, see [Deployment.WithPredecessor]
 //	flyte/ml/predecessor/uninstall       and its removal, before
 //	flyte/ml/controlplane/host           the control plane gets the host
+//	flyte/ml/controlplane/ingress        what the ingress controller needs beside the release, if anything
 //	flyte/ml/projects                    projects in flyteadmin
 //	flyte/ml/labels                      the labels that they are bound to
 //	flyte/ml/placement                   where executions run; it is only verified
@@ -57,6 +59,7 @@ func (d Deployment) On(env Env) planewright.Stack {
 	if !d.inPlanes() {
 		d.validateUses(&p, env)
 	}
+	d.validateCertificatePlace(&p, env)
 	if err := p.Err(d.spec()); err != nil {
 		return stack.WithError(err)
 	}
@@ -265,7 +268,8 @@ func (b binding) steps() []planewright.Step {
 		steps = append(steps, step)
 		needs = append(needs, step.ID)
 	}
-	return append(steps, releaseStep{b}.step(needs))
+	release := releaseStep{b}.step(needs)
+	return b.withIngress(append(steps, release), release.ID)
 }
 
 // labels are those of the objects that this package makes itself.

@@ -45,7 +45,7 @@ func (d Deployment) typedValues(overlay, defaults kube.Values, revisions revisio
 	d.setStorage(v)
 	v.set("configuration.logging.plugins", d.logLinks.values())
 	v.set("configuration.connectorService.defaultConnector.endpoint", "k8s://flyteconnector."+d.namespace+":8000")
-	v.set("ingress.create", false)
+	d.ingress.setBinary(v, d.host, overlay, defaults)
 	d.setProjects(v)
 	d.setTemplates(v, overlay)
 	d.setServiceAccount(v)

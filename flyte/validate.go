@@ -54,6 +54,7 @@ func (d Deployment) validateSingle(p *planewright.Problems) {
 	if d.replicas != 0 && d.replicas != 1 {
 		p.Add("replicas", fmt.Sprint(d.replicas), "the chart flyte-binary runs one replica, and replaces it by stopping it first", "leave it out")
 	}
+	validateEntrance(p, "", d.host, d.ingress)
 	if d.control.set || len(d.dataplanes) > 0 || !d.labels.IsZero() {
 		p.Add("controlplane", d.control.cluster, "a single-cluster deployment has no planes", "start with NewDeployment")
 	}
@@ -123,12 +124,14 @@ func (d Deployment) validateRaw(p *planewright.Problems) {
 		for i, view := range d.views() {
 			view.validateRawLayer(p, view.path, view.recipe)
 			if i == 0 {
+				view.validateRawIngress(p, view.path, view.rawLayer(), coreChart)
 				view.validateRawClusters(p, view.path)
 			}
 		}
 		return
 	}
 	d.validateRawLayer(p, "values", binary{d})
+	d.validateRawIngress(p, "values", d.rawLayer(), binaryChart)
 }
 
 // validateRawLayer checks the raw values of one release.

@@ -23,13 +23,13 @@ func TestThreeClustersAreInstalledVerifiedAndFoundUnchanged(t *testing.T) {
 	code, stdout, stderr := run(t)
 	assert.Equal(t, program.ExitOK, code, stderr)
 	for _, line := range []string{
-		"plan: 15 to create, 5 unknown until others have run",
+		"plan: 16 to create, 5 unknown until others have run",
 		"[flyte:flyteadmin]: + StringEquals",
 		"[team1-production:default]: + StringEquals",
 		"done     flyte/ml/dataplanes/dp-2/access",
 		"done     flyte/ml/labels",
-		"install: 20 done, 1 unchanged, in ",
-		"verify: working, 21 steps, 0 errors, 0 warnings, 1 not probed",
+		"install: 21 done, 1 unchanged, in ",
+		"verify: working, 22 steps, 0 errors, 0 warnings, 1 not probed",
 	} {
 		assert.Contains(t, stdout, line)
 	}
