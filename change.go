@@ -40,6 +40,10 @@ type Change struct {
 	// Findings are what the check noticed beside the change. A finding of
 	// severity [SeverityError] stops an install before anything is written.
 	Findings []Finding `json:"findings,omitempty"`
+	// Err is what a blocked step runs into, for programs that tell reasons apart
+	// by type: [ExecutionPlan.Err] wraps it. It may be nil, and is not part of a
+	// plan's JSON form.
+	Err error `json:"-"`
 	// Fingerprint stands for the state of the world that the check saw, made
 	// of identities and versions (uid, generation, revision), never of
 	// contents. A plan whose fingerprints no longer hold is stale.

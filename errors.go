@@ -94,6 +94,8 @@ type BlockedError struct {
 // BlockedStep is one step that must not be applied.
 type BlockedStep struct {
 	ID, Reason string
+	// Err is the step's [Change.Err], nil if it has none.
+	Err error
 }
 
 // Error implements error: all reasons, one a line.
@@ -112,3 +114,14 @@ func (e *BlockedError) Error() string {
 
 // Is makes the error match [ErrBlocked].
 func (e *BlockedError) Is(target error) bool { return target == ErrBlocked }
+
+// Unwrap returns what the blocked steps run into.
+func (e *BlockedError) Unwrap() []error {
+	var errs []error
+	for _, s := range e.Steps {
+		if s.Err != nil {
+			errs = append(errs, s.Err)
+		}
+	}
+	return errs
+}

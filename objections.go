@@ -69,7 +69,7 @@ func (u *removal) objections(ctx context.Context, s boundStep) (objections, erro
 			return o, err
 		}
 		if change.Action == ActionBlocked {
-			o.blocked = append(o.blocked, BlockedStep{ID: s.ID, Reason: change.Reason})
+			o.blocked = append(o.blocked, BlockedStep{ID: s.ID, Reason: change.Reason, Err: change.Err})
 		}
 		o.findings = change.Findings
 	case s.CheckUndo != nil:

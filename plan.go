@@ -274,7 +274,7 @@ func (p *ExecutionPlan) Err() error {
 	}
 	for _, s := range p.steps {
 		if s.Change.Action == ActionBlocked {
-			blocked.Steps = append(blocked.Steps, BlockedStep{ID: s.ID, Reason: s.Change.Reason})
+			blocked.Steps = append(blocked.Steps, BlockedStep{ID: s.ID, Reason: s.Change.Reason, Err: s.Change.Err})
 		}
 	}
 	if len(blocked.Findings) == 0 && len(blocked.Steps) == 0 {

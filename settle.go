@@ -34,7 +34,7 @@ func (a *application) settle(ctx context.Context, s boundStep, planned Change, r
 	case found.Action == ActionNone:
 		return a.unchanged(ctx, s, found, report)
 	case found.Action == ActionBlocked:
-		return OutcomeFailed, &StepError{Step: s.ID, Cluster: s.Cluster, Op: OpCheck, Attempts: 1, Err: &BlockedError{Steps: []BlockedStep{{ID: s.ID, Reason: found.Reason}}}}
+		return OutcomeFailed, &StepError{Step: s.ID, Cluster: s.Cluster, Op: OpCheck, Attempts: 1, Err: &BlockedError{Steps: []BlockedStep{{ID: s.ID, Reason: found.Reason, Err: found.Err}}}}
 	case found.Action == ActionUnknown:
 		return OutcomeFailed, &StepError{Step: s.ID, Cluster: s.Cluster, Op: OpCheck, Attempts: 1, Err: fmt.Errorf("%s: %w", found.Reason, ErrUnknown)}
 	case planned.Action != ActionUnknown && !sameChange(planned, found):
@@ -90,7 +90,7 @@ func (a *application) write(ctx context.Context, s boundStep, before Change, rep
 			if again, err := a.checkOnce(limited, s); err != nil {
 				return err
 			} else if again.Action == ActionBlocked {
-				return &BlockedError{Steps: []BlockedStep{{ID: s.ID, Reason: again.Reason}}}
+				return &BlockedError{Steps: []BlockedStep{{ID: s.ID, Reason: again.Reason, Err: again.Err}}}
 			} else if again.Action == ActionNone {
 				return a.await(limited, s, &op)
 			}

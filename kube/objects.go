@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"time"
 
 	"github.com/planewright/planewright"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -109,6 +110,9 @@ func Gone(obj *unstructured.Unstructured) (bool, string) {
 	reason := "still exists"
 	if f := obj.GetFinalizers(); len(f) > 0 {
 		reason += ", finalizers " + joinQuoted(f)
+	}
+	if since := obj.GetDeletionTimestamp(); since != nil {
+		reason += ", being deleted since " + since.UTC().Format(time.RFC3339)
 	}
 	return false, reason
 }

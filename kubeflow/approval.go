@@ -51,9 +51,13 @@ func (o operatorBinding) foreignPlan(plan *unstructured.Unstructured) *OperatorE
 	if len(foreign) == 0 && len(names) > 0 {
 		return nil
 	}
-	return &OperatorError{Sign: SignForeignPlan, Object: kube.RefOf(plan).In(o.workload.Name),
-		Cause: fmt.Sprintf("it would install %s; only %s may be installed here, so it is not approved", strings.Join(names, ", "), joinOr(o.allowed())),
-		Fix:   "give the operator a namespace of its own if the plan is about another one; otherwise move the pin, or name versions on the way to it in Operator.Through"}
+	fix := "give the operator a namespace of its own: what is approved in a namespace is approved for all of it"
+	if !slices.ContainsFunc(foreign, func(name string) bool { return !strings.HasPrefix(name, o.Package+".v") }) {
+		fix = fmt.Sprintf("move the pin, or name versions on the way to it in Operator.Through; a plan that is left over from an older catalog keeps newer ones away: if it is one, kubectl delete -n %s subscription %s and installplan %s, and install again",
+			plan.GetNamespace(), o.Package, plan.GetName())
+	}
+	return &OperatorError{Sign: SignForeignPlan, Object: kube.RefOf(plan).In(o.workload.Name), Fix: fix,
+		Cause: fmt.Sprintf("it would install %s; only %s may be installed here, so it is not approved", strings.Join(names, ", "), joinOr(o.allowed()))}
 }
 
 // apply approves the plans that lead to the pin, one after the other.

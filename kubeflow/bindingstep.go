@@ -99,7 +99,7 @@ func (s bindingStep) check(ctx context.Context) (planewright.Change, []*unstruct
 		if live != nil {
 			if user := live.GetAnnotations()["user"]; user != s.person.User {
 				collision := &CollisionError{Object: kube.RefOf(live).In(s.workload.Name), Wanted: s.person.User, Found: user}
-				return planewright.Change{Action: planewright.ActionBlocked, Reason: collision.Error(), Fingerprint: identity(live)}, nil, nil
+				return blockedBy(collision, identity(live)), nil, nil
 			}
 		}
 		change.Fingerprint += part.Fingerprint + ";"
@@ -203,7 +203,7 @@ func (s bindingStep) apply(ctx context.Context, run *planewright.Run) error {
 		return err
 	}
 	if change.Action == planewright.ActionBlocked {
-		return fmt.Errorf("%s: %w", change.Reason, planewright.ErrConflict)
+		return blockedError(change)
 	}
 	for _, desired := range write {
 		if err := s.write(ctx, run, desired); err != nil {

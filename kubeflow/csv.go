@@ -61,7 +61,7 @@ func (s csvStep) check(ctx context.Context, run *planewright.Run) (planewright.C
 	anew := installed == "" && s.owns(sub.GetLabels()) && textAt(sub.Object, "spec", "startingCSV") != s.CSV
 	if plan != nil && !anew && textAt(plan.Object, "status", "phase") == "RequiresApproval" {
 		if foreign := s.foreignPlan(plan); foreign != nil {
-			return planewright.Change{Action: planewright.ActionBlocked, Fingerprint: installed, Reason: foreign.Error()}, nil
+			return blockedBy(foreign, installed), nil
 		}
 	}
 	if plan != nil && isApproved(plan) && contains(plan, s.CSV) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/kube"
@@ -45,9 +46,7 @@ func (s csvStep) await(ctx context.Context, run *planewright.Run) error {
 	for _, kind := range customsOf(mapAt(csv.Object, "spec", "customresourcedefinitions"), nil) {
 		refs = append(refs, definitionRef(kind.crd))
 	}
-	for _, d := range mapsAt(csv.Object, "spec", "install", "spec", "deployments") {
-		refs = append(refs, kube.Ref{APIVersion: "apps/v1", Kind: "Deployment", Namespace: ref.Namespace, Name: textAt(d, "name")})
-	}
+	refs = append(refs, deploymentsOf(csv)...)
 	if err := s.workload.Objects.Wait(ctx, kube.WaitRequest{Refs: refs, Progress: progress(run)}); err != nil {
 		return err
 	}
@@ -72,10 +71,36 @@ func (s csvStep) awaitCSV(ctx context.Context, run *planewright.Run, ref kube.Re
 	}
 	if seen != nil && (err == nil || errors.Is(err, planewright.ErrTimeout)) {
 		if failed := s.csvError(seen, err); failed != nil {
+			if failed.Sign == SignInstalling {
+				failed.Cause += s.whyNotAvailable(ctx, seen)
+			}
 			return nil, failed
 		}
 	}
 	return nil, err
+}
+
+// diagnosis is how long it may take to find out why a wait has run out.
+const diagnosis = 2 * time.Second
+
+// whyNotAvailable says what the operator's Deployments wait for: pods that
+// cannot be scheduled, or cannot pull.
+func (s csvStep) whyNotAvailable(ctx context.Context, csv *unstructured.Unstructured) string {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), diagnosis)
+	defer cancel()
+	if err := s.workload.Objects.Wait(ctx, kube.WaitRequest{Refs: deploymentsOf(csv)}); err != nil {
+		return "; " + err.Error()
+	}
+	return ""
+}
+
+// deploymentsOf are the Deployments that a CSV consists of.
+func deploymentsOf(csv *unstructured.Unstructured) []kube.Ref {
+	var refs []kube.Ref
+	for _, d := range mapsAt(csv.Object, "spec", "install", "spec", "deployments") {
+		refs = append(refs, kube.Ref{APIVersion: "apps/v1", Kind: "Deployment", Namespace: csv.GetNamespace(), Name: textAt(d, "name")})
+	}
+	return refs
 }
 
 func works(csv *unstructured.Unstructured) bool {
@@ -95,7 +120,8 @@ func (o operatorBinding) csvError(csv *unstructured.Unstructured, waited error) 
 		e.Fix = "have exactly one OperatorGroup in namespace " + csv.GetNamespace() + ", for all namespaces: one with an empty spec"
 	case phase == "Failed":
 		e.Sign = SignFailed
-		e.Fix = "look at the operator's Deployment and events in namespace " + csv.GetNamespace()
+		e.Fix = "look at the operator's Deployment and events in namespace " + csv.GetNamespace() +
+			"; one that has failed is not upgraded either: if it does not recover, delete the Subscription and the CSV, and install again"
 	case phase == "Pending" || phase == "":
 		e.Sign = SignRequirements
 		e.Cause += requirements(csv)

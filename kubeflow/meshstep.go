@@ -127,7 +127,7 @@ func (s meshStep) apply(ctx context.Context, run *planewright.Run) error {
 		return err
 	}
 	if change.Action == planewright.ActionBlocked {
-		return fmt.Errorf("%s: %w", change.Reason, planewright.ErrConflict)
+		return blockedError(change)
 	}
 	if next == nil {
 		return nil

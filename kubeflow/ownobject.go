@@ -55,7 +55,7 @@ func (o ownObject) apply(ctx context.Context) error {
 		return err
 	}
 	if change.Action == planewright.ActionBlocked {
-		return fmt.Errorf("%s: %w", change.Reason, planewright.ErrConflict)
+		return blockedError(change)
 	}
 	_, err = o.cluster.Objects.Apply(ctx, o.desired, kube.ApplyOptions{Force: true})
 	return err

@@ -58,9 +58,12 @@ func (s platformURLStep) step() planewright.Step {
 // allows reports whether the platform's access URLs have the host.
 func (s platformURLStep) allows(base *unstructured.Unstructured) bool {
 	urls := append(textsAt(base.Object, "spec", "alternativeURLs"), textAt(base.Object, "spec", "platformURL"))
-	return slices.ContainsFunc(urls, func(url string) bool {
-		return strings.EqualFold(strings.TrimRight(url, "/"), s.url())
-	})
+	return slices.ContainsFunc(urls, func(url string) bool { return sameURL(url, s.url()) })
+}
+
+// sameURL compares URLs of a host alone.
+func sameURL(a, b string) bool {
+	return strings.EqualFold(strings.TrimRight(a, "/"), strings.TrimRight(b, "/"))
 }
 
 func (s platformURLStep) check(ctx context.Context) (planewright.Change, error) {

@@ -145,6 +145,11 @@ func (b binding) probePlatform(ctx context.Context, _ *planewright.Run) ([]plane
 		findings = append(findings, planewright.Finding{Severity: planewright.SeverityError, Code: CodePlatform, Object: &object,
 			Cause: strings.TrimSpace("Alauda AI is not ready: " + reason + " " + message), Fix: "wait until it is, or mend it"})
 	}
+	elsewhere, err := b.probePlatformOf(ctx)
+	if err != nil {
+		return findings, err
+	}
+	findings = append(findings, elsewhere...)
 	csvs, err := b.workload.Objects.List(ctx, kube.ListRequest{APIVersion: operatorsV1alpha1, Kind: "ClusterServiceVersion", Namespace: "aml-operator"})
 	if err != nil {
 		return findings, ignoreMissing(err)
@@ -158,6 +163,26 @@ func (b binding) probePlatform(ctx context.Context, _ *planewright.Run) ([]plane
 		}
 	}
 	return findings, nil
+}
+
+// probePlatformOf compares the platform that the workload cluster says it belongs to with the global cluster's.
+func (b binding) probePlatformOf(ctx context.Context) ([]planewright.Finding, error) {
+	info, err := b.workload.Objects.Get(ctx, kube.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "kube-public", Name: "global-info"})
+	if err != nil {
+		return nil, ignoreMissing(err)
+	}
+	base, err := b.global.Objects.Get(ctx, productBase())
+	if err != nil {
+		return nil, ignoreMissing(err)
+	}
+	of, have := textAt(info.Object, "data", "platformURL"), textAt(base.Object, "spec", "platformURL")
+	if of == "" || have == "" || sameURL(of, have) {
+		return nil, nil
+	}
+	object := kube.RefOf(info).In(b.workload.Name)
+	return []planewright.Finding{{Severity: planewright.SeverityWarning, Code: CodePlatform, Object: &object,
+		Cause: fmt.Sprintf("cluster %s says that it belongs to the platform %s, and the one in cluster %s is %s", b.workload.Name, of, b.global.Name, have),
+		Fix:   "see whether the two clusters are of one platform: the login's certificate is taken from the global one"}}, nil
 }
 
 func (b binding) probeKServe(ctx context.Context, _ *planewright.Run) ([]planewright.Finding, error) {

@@ -145,10 +145,17 @@ func (b binding) probeStorage(ctx context.Context, _ *planewright.Run) ([]planew
 			Cause: "several storage classes are the default: " + strings.Join(defaults, ", "), Fix: "keep one"})
 	}
 	for _, r := range b.registries {
-		if r.class != "" && !slices.Contains(names, r.class) || r.class == "" && len(defaults) == 0 {
-			findings = append(findings, planewright.Finding{Severity: planewright.SeverityError, Code: CodeStorageClass,
-				Cause: fmt.Sprintf("model registry %s asks for the storage class %q, which does not exist", r.path(), r.class), Fix: "use WithStorage with one that does" + choice(names)})
+		var cause string
+		switch {
+		case r.class == "" && len(defaults) == 0:
+			cause = "names no storage class, and the cluster has no default"
+		case r.class != "" && !slices.Contains(names, r.class):
+			cause = "asks for the storage class " + r.class + ", which does not exist"
+		default:
+			continue
 		}
+		findings = append(findings, planewright.Finding{Severity: planewright.SeverityError, Code: CodeStorageClass,
+			Cause: fmt.Sprintf("model registry %s %s", r.path(), cause), Fix: "use WithStorage with one that does" + choice(names)})
 	}
 	return findings, nil
 }

@@ -29,13 +29,34 @@ func (b binding) probeLeaderWorkerSet(ctx context.Context, _ *planewright.Run) (
 		return missing("the definition " + leaderWorkerSets + " is not established"), nil
 	}
 	aml, err := b.platformCluster(ctx)
-	if err != nil || aml == nil {
+	if err != nil {
 		return nil, err
 	}
-	if state := textAt(aml.Object, "spec", "components", "lws", "managementState"); state != "" && state != "Managed" {
-		return missing("Alauda AI does not manage LeaderWorkerSet: its managementState is " + state), nil
+	if aml != nil {
+		if state := textAt(aml.Object, "spec", "components", "lws", "managementState"); state != "" && state != "Managed" {
+			return missing("Alauda AI does not manage LeaderWorkerSet: its managementState is " + state), nil
+		}
 	}
-	return nil, nil
+	down, err := b.leaderWorkerSetDown(ctx)
+	if err != nil || down == "" {
+		return nil, err
+	}
+	return missing(down), nil
+}
+
+// leaderWorkerSetDown says that LeaderWorkerSet's controller does not run, empty
+// if it does. Where it runs is not published, so it is looked for by its name.
+func (b binding) leaderWorkerSetDown(ctx context.Context) (string, error) {
+	list, err := b.workload.Objects.List(ctx, kube.ListRequest{APIVersion: "apps/v1", Kind: "Deployment"})
+	if err != nil {
+		return "", err
+	}
+	for _, d := range list {
+		if have, want := replicas(d); d.GetName() == "lws-controller-manager" && have < want {
+			return fmt.Sprintf("the controller of LeaderWorkerSet does not run: %s has %d of %d replicas", kube.RefOf(d), have, want), nil
+		}
+	}
+	return "", nil
 }
 
 // probeJobSet looks for a JobSet of another operator before the trainer brings its own.

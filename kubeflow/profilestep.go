@@ -165,7 +165,7 @@ func (s profileStep) apply(ctx context.Context, _ *planewright.Run) error {
 		return err
 	}
 	if change.Action == planewright.ActionBlocked {
-		return fmt.Errorf("%s: %w", change.Reason, planewright.ErrConflict)
+		return blockedError(change)
 	}
 	if ns != nil && ns.GetAnnotations()[ownerAnnotation] == "" {
 		annotations := ns.GetAnnotations()
@@ -321,7 +321,7 @@ func (s podSecurityStep) apply(ctx context.Context, _ *planewright.Run) error {
 		return err
 	}
 	if change.Action == planewright.ActionBlocked {
-		return fmt.Errorf("%s: %w", change.Reason, planewright.ErrConflict)
+		return blockedError(change)
 	}
 	labels := ns.GetLabels()
 	if labels == nil {

@@ -1,6 +1,7 @@
 package kubeflow_test
 
 import (
+	"errors"
 	"testing"
 	"testing/synctest"
 
@@ -56,6 +57,18 @@ func TestTwoPeopleOfOneNameAreACollision(t *testing.T) {
 		w.Add("workload", manifest("rbac.authorization.k8s.io/v1", "RoleBinding", "", "", map[string]any{
 			"metadata": map[string]any{"name": bindingOfBo, "namespace": "team-a", "annotations": map[string]any{"user": "BO@acme.example", "role": "edit"}},
 			"roleRef":  map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "kubeflow-edit"}}))
+		plan, err := bare().WithProfiles(teamA()).Plan(t.Context(), w.Env())
+		require.NoError(t, err)
+		_, installed := bare().WithProfiles(teamA()).Install(t.Context(), w.Env())
+		for _, err := range []error{plan.Err(), installed} {
+			require.ErrorIs(t, err, planewright.ErrBlocked)
+			require.ErrorIs(t, err, planewright.ErrConflict)
+			collision, ok := errors.AsType[*kubeflow.CollisionError](err)
+			require.True(t, ok, "%v", err)
+			assert.Equal(t, editor, collision.Wanted)
+			assert.Equal(t, "BO@acme.example", collision.Found)
+			assert.Equal(t, "RoleBinding team-a/user-bo-acme-example-clusterrole-edit in cluster workload", collision.Object.String())
+		}
 		reason := blocked(t, w, bare().WithProfiles(teamA()), "kubeflow/ml/profiles/team-a/bindings/"+bindingOfBo)
 		assert.Contains(t, reason, `RoleBinding team-a/user-bo-acme-example-clusterrole-edit in cluster workload belongs to "BO@acme.example", and "bo@acme.example" would have an object of the same name`)
 	})

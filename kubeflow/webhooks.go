@@ -118,7 +118,7 @@ func (s webhookStep) apply(ctx context.Context, run *planewright.Run) error {
 		return err
 	}
 	if change.Action == planewright.ActionBlocked {
-		return fmt.Errorf("%s: %w", change.Reason, planewright.ErrConflict)
+		return blockedError(change)
 	}
 	found, err := s.legacyWebhooks(ctx)
 	if err != nil || len(found) == 0 {

@@ -10,6 +10,12 @@ const (
 	CatalogUnhealthy Fault = "catalog-unhealthy"
 	// ResolutionFailed: no set of versions fits.
 	ResolutionFailed Fault = "resolution-failed"
+	// OtherCatalogFailed: another catalog than the package's does not answer,
+	// which keeps everything from being resolved.
+	OtherCatalogFailed Fault = "other-catalog-failed"
+	// OldPlan: an install plan that a catalog of before has left over, for a
+	// version that it no longer has, waits for an approval, and no other plan is made.
+	OldPlan Fault = "old-plan"
 	// BundleUnpackFailed: the bundle's image cannot be pulled.
 	BundleUnpackFailed Fault = "bundle-unpack-failed"
 	// ForeignPlan: the install plan also upgrades another operator.

@@ -36,89 +36,149 @@ func (r *round) offered(name string) (Package, bool) {
 
 // subscriptions resolves what is subscribed to, and makes install plans.
 func (r *round) subscriptions() {
+	pending := map[string][]resolved{}
 	for _, sub := range r.all(olm, "Subscription") {
-		if sub.GetDeletionTimestamp() == nil {
-			r.subscription(sub)
+		if sub.GetDeletionTimestamp() != nil {
+			continue
 		}
+		if s, ok := r.resolve(sub); ok {
+			pending[sub.GetNamespace()] = append(pending[sub.GetNamespace()], s)
+		}
+	}
+	for _, ns := range sorted(pending) {
+		r.plan(ns, pending[ns])
 	}
 }
 
-func (r *round) subscription(sub *object) {
+// resolved is a Subscription that is to get a version.
+type resolved struct {
+	sub               *object
+	installed, target string
+}
+
+// resolve finds the version that a Subscription is to get. There is none if the
+// Subscription fails, or has what there is; its status then says so.
+func (r *round) resolve(sub *object) (resolved, bool) {
 	name := textAt(sub.Object, "spec", "name")
 	pkg, ok := r.offered(name)
 	installed := textAt(sub.Object, "status", "installedCSV")
 	if installed != "" && r.get(olm, "ClusterServiceVersion", sub.GetNamespace(), installed) == nil {
 		current := textAt(sub.Object, "status", "currentCSV")
 		if r.get(olm, "ClusterServiceVersion", sub.GetNamespace(), current) == nil {
-			return // deleted by hand; OLM does not make it again
+			return resolved{}, false // deleted by hand; OLM does not make it again
 		}
 		installed = current // it has replaced the other one
 	}
-	fail := func(kind, reason, message string) {
-		r.setStatus(sub, map[string]any{"conditions": []any{condition(kind, true, reason, message)}})
-	}
-	switch fault := r.fault(name); {
-	case fault == CatalogUnhealthy:
-		fail("CatalogSourcesUnhealthy", "UnhealthyCatalogSourceFound", "targeted catalogsource "+platformNamespace+"/platform unhealthy")
-		return
-	case fault == ResolutionFailed && installed == "":
-		fail("ResolutionFailed", "ConstraintsNotSatisfiable", "constraints not satisfiable: bundle "+name+" requires an operator with package: other")
-		return
-	case fault == BundleUnpackFailed && installed == "":
-		fail("BundleUnpackFailed", "BundleUnpackFailed", "bundle unpacking failed. Reason: ImagePullBackOff, and Message: Back-off pulling image registry.acme.example/"+name+"-bundle:v1")
-		return
-	case fault == NoPlan:
-		r.setStatus(sub, map[string]any{"conditions": []any{condition("CatalogSourcesUnhealthy", false, "AllCatalogSourcesHealthy", "")}})
-		return
+	if r.failed(sub, installed) {
+		return resolved{}, false
 	}
 	target := textAt(sub.Object, "spec", "startingCSV")
-	if installed != "" {
+	switch {
+	case r.fault(name) == OldPlan && installed == "":
+		target = name + ".v0.0.1"
+	case installed != "":
 		target = pkg.next(installed)
-	} else if target == "" && ok {
+	case target == "" && ok:
 		target = pkg.head().CSV
 	}
-	if _, known := pkg.version(target); !known && installed == "" {
-		fail("ResolutionFailed", "ConstraintsNotSatisfiable", fmt.Sprintf("constraints not satisfiable: no operators found with name %s in channel %s of package %s in the catalog referenced by subscription %s",
-			target, textAt(sub.Object, "spec", "channel"), name, sub.GetName()))
-		return
+	if _, known := pkg.version(target); !known && installed == "" && r.fault(name) != OldPlan {
+		r.setStatus(sub, failure("ResolutionFailed", "ConstraintsNotSatisfiable", fmt.Sprintf("constraints not satisfiable: no operators found with name %s in channel %s of package %s in the catalog referenced by subscription %s",
+			target, textAt(sub.Object, "spec", "channel"), name, sub.GetName())))
+		return resolved{}, false
 	}
-	status := map[string]any{"conditions": []any{condition("CatalogSourcesUnhealthy", false, "AllCatalogSourcesHealthy", "")}}
 	if target == "" {
-		status["currentCSV"], status["installedCSV"], status["state"] = installed, installed, "AtLatestKnown"
+		status := subscriptionStatus(installed, installed, "AtLatestKnown")
 		if ref, ok := sub.Object["status"].(map[string]any)["installPlanRef"]; ok {
 			status["installPlanRef"] = ref
 		}
 		r.setStatus(sub, status)
-		return
+		return resolved{}, false
 	}
-	plan := r.installPlan(sub, target)
-	if plan == nil || plan.GetUID() == "" {
-		return
+	return resolved{sub, installed, target}, true
+}
+
+// failed says what stands in the way of a Subscription.
+func (r *round) failed(sub *object, installed string) bool {
+	name := textAt(sub.Object, "spec", "name")
+	var status map[string]any
+	switch fault := r.fault(name); {
+	case fault == CatalogUnhealthy:
+		status = failure("CatalogSourcesUnhealthy", "UnhealthyCatalogSourceFound", "targeted catalogsource "+platformNamespace+"/platform unhealthy")
+	case fault == ResolutionFailed && installed == "":
+		status = failure("ResolutionFailed", "ConstraintsNotSatisfiable", "constraints not satisfiable: bundle "+name+" requires an operator with package: other")
+	case fault == OtherCatalogFailed && installed == "":
+		status = failure("ResolutionFailed", "ErrorPreventedResolution", `failed to populate resolver cache from source partners/other-namespace: failed to list bundles: rpc error: code = Unavailable`)
+	case fault == BundleUnpackFailed && installed == "":
+		status = failure("BundleUnpackFailed", "BundleUnpackFailed", "bundle unpacking failed. Reason: ImagePullBackOff, and Message: Back-off pulling image registry.acme.example/"+name+"-bundle:v1")
+	case fault == NoPlan:
+		status = map[string]any{"conditions": []any{healthyCatalogs()}}
+	default:
+		return false
 	}
-	status["currentCSV"], status["state"] = target, "UpgradePending"
+	r.setStatus(sub, status)
+	return true
+}
+
+func healthyCatalogs() map[string]any {
+	return condition("CatalogSourcesUnhealthy", false, "AllCatalogSourcesHealthy", "")
+}
+
+// failure is the status of a Subscription with a condition that says why it gets no further.
+func failure(kind, reason, message string) map[string]any {
+	return map[string]any{"conditions": []any{condition(kind, true, reason, message)}}
+}
+
+func subscriptionStatus(installed, current, state string) map[string]any {
+	status := map[string]any{"currentCSV": current, "state": state, "conditions": []any{healthyCatalogs()}}
 	if installed != "" {
 		status["installedCSV"] = installed
 	}
-	status["installPlanRef"] = map[string]any{"name": plan.GetName(), "namespace": plan.GetNamespace(), "uid": string(plan.GetUID())}
-	status["conditions"] = append(status["conditions"].([]any), condition("InstallPlanPending", true, "RequiresApproval", ""))
-	if csv := r.get(olm, "ClusterServiceVersion", sub.GetNamespace(), target); csv != nil && textAt(plan.Object, "status", "phase") == "Complete" {
-		status["installedCSV"], status["state"] = target, "AtLatestKnown"
-		status["conditions"] = status["conditions"].([]any)[:1]
-	}
-	r.setStatus(sub, status)
+	return status
 }
 
-// installPlan makes the plan that installs a version.
-func (r *round) installPlan(sub *object, target string) *object {
-	sum := sha256.Sum256([]byte(string(sub.GetUID()) + target))
-	names := []any{target}
-	if r.fault(textAt(sub.Object, "spec", "name")) == ForeignPlan {
-		names = append(names, "other-operator.v9.9.9")
+// plan makes one install plan for all Subscriptions of a namespace that are to
+// get a version: whoever approves it approves it for all of them.
+func (r *round) plan(namespace string, pending []resolved) {
+	plan := r.installPlan(namespace, pending)
+	if plan == nil || plan.GetUID() == "" {
+		return
 	}
-	plan := newObject("operators.coreos.com/v1alpha1", "InstallPlan", sub.GetNamespace(), "install-"+hex.EncodeToString(sum[:])[:5], map[string]any{
-		"spec": map[string]any{"approval": textAt(sub.Object, "spec", "installPlanApproval"), "generation": 1,
-			"approved": textAt(sub.Object, "spec", "installPlanApproval") == "Automatic", "clusterServiceVersionNames": names}})
-	return r.ensure(ownedBy(plan, sub))
+	for _, s := range pending {
+		status := subscriptionStatus(s.installed, s.target, "UpgradePending")
+		status["installPlanRef"] = map[string]any{"name": plan.GetName(), "namespace": plan.GetNamespace(), "uid": string(plan.GetUID())}
+		if csv := r.get(olm, "ClusterServiceVersion", namespace, s.target); csv != nil && textAt(plan.Object, "status", "phase") == "Complete" {
+			status["installedCSV"], status["state"] = s.target, "AtLatestKnown"
+		} else {
+			status["conditions"] = append(status["conditions"].([]any), condition("InstallPlanPending", true, "RequiresApproval", ""))
+		}
+		r.setStatus(s.sub, status)
+	}
+}
+
+// installPlan makes the plan that installs versions. It is Manual if one of the
+// Subscriptions is. An earlier plan stays as it is.
+func (r *round) installPlan(namespace string, pending []resolved) *object {
+	var seed string
+	var names []any
+	approval := "Automatic"
+	for _, s := range pending {
+		seed += string(s.sub.GetUID()) + s.target
+		names = append(names, s.target)
+		name := textAt(s.sub.Object, "spec", "name")
+		if r.fault(name) == ForeignPlan {
+			names = append(names, "other-operator.v9.9.9")
+		}
+		if textAt(s.sub.Object, "spec", "installPlanApproval") == "Manual" {
+			approval = "Manual"
+		}
+	}
+	sum := sha256.Sum256([]byte(seed))
+	plan := newObject("operators.coreos.com/v1alpha1", "InstallPlan", namespace, "install-"+hex.EncodeToString(sum[:])[:5], map[string]any{
+		"spec": map[string]any{"approval": approval, "generation": 1, "approved": approval == "Automatic", "clusterServiceVersionNames": names}})
+	for _, s := range pending {
+		plan = ownedBy(plan, s.sub)
+	}
+	return r.ensure(plan)
 }
 
 // installPlans carries out the plans that are approved.

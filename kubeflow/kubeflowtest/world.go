@@ -24,8 +24,10 @@ const (
 const (
 	// reaction is how long the simulation takes to notice a change.
 	reaction = 3 * time.Millisecond
-	// patience is how long it waits for what comes by itself: a pod that becomes ready.
-	patience = 10 * time.Millisecond
+	// patience is how long it waits for what comes by itself: a pod that becomes
+	// ready; twice as long each time, up to maxPatience.
+	patience    = 10 * time.Millisecond
+	maxPatience = 2 * time.Second
 	// retry is how long it waits after a call that failed.
 	retry = 200 * time.Millisecond
 )
@@ -43,8 +45,9 @@ type World struct {
 	timer    *time.Timer
 	running  bool
 	closed   bool
-	// turn keeps one simulation running at a time.
-	turn sync.Mutex
+	// turn keeps one simulation running at a time, patience is how long it will wait next.
+	turn     sync.Mutex
+	patience time.Duration
 }
 
 // Option says what a world is like from the start.
@@ -250,9 +253,12 @@ func (w *World) simulate() {
 	case r.err != nil:
 		w.kick(retry)
 	case r.wrote:
+		w.patience = patience
 		w.kick(reaction)
 	case r.waiting:
-		w.kick(patience)
+		w.patience = max(w.patience, patience)
+		w.kick(w.patience)
+		w.patience = min(2*w.patience, maxPatience)
 	}
 }
 
