@@ -19,6 +19,7 @@ type Env struct {
 	inventory planewright.Inventory
 	clouds    map[string]cloud.ClusterRef
 	dialer    cloud.Dialer
+	resolver  Resolver
 	admin     AdminDialer
 	noAdmin   bool
 	lost      []string

@@ -43,6 +43,16 @@ const (
 	CodeWorkload = "workload-not-ready"
 	// CodeService: a Service or one of its ports is missing.
 	CodeService = "service-missing"
+	// CodeIngressClass: the class of the ingress is missing, or another controller's.
+	CodeIngressClass = "ingress-class"
+	// CodeIngressController: the controller of the ingress does not run.
+	CodeIngressController = "ingress-controller"
+	// CodeIngressAddress: an Ingress has no address.
+	CodeIngressAddress = "ingress-address"
+	// CodeIngressGRPC: whether gRPC gets through the ingress.
+	CodeIngressGRPC = "ingress-grpc"
+	// CodeDNS: the host does not lead to the ingress.
+	CodeDNS = "dns"
 	// CodeWebhook: the webhook that gives tasks their secrets is not registered.
 	CodeWebhook = "webhook-missing"
 	// CodeHealth: Flyte's health check.

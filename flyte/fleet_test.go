@@ -36,7 +36,8 @@ type planesWorld struct {
 func newPlanesWorld(tb testing.TB, dataplanes ...string) planesWorld {
 	tb.Helper()
 	w := planesWorld{admin: adminfake.New()}
-	w.fleet = kubefake.NewFleet().Add("control", kubefake.WithHealth(w.admin), kubefake.WithLoadBalancers(5*time.Millisecond))
+	w.fleet = kubefake.NewFleet().Add("control", kubefake.WithHealth(w.admin), kubefake.WithLoadBalancers(5*time.Millisecond),
+		kubefake.WithObjects(ingressClass("alb", "ingress.k8s.aws/alb")))
 	tb.Cleanup(w.fleet.Close)
 	names := append([]string{"control"}, dataplanes...)
 	for _, name := range dataplanes {

@@ -245,3 +245,18 @@ func (d Deployment) entrance() (host string, ingress Ingress) {
 	}
 	return d.host, d.ingress
 }
+
+// software is the controller's name for people, label that of its Deployment
+// in "app.kubernetes.io/name", where its own chart installs it.
+func (k controllerKind) software() (name, label string) {
+	switch k {
+	case ingressALB:
+		return "AWS Load Balancer Controller", "aws-load-balancer-controller"
+	case ingressNGINX:
+		return "ingress-nginx", "ingress-nginx"
+	case ingressTraefik:
+		return "Traefik", "traefik"
+	case ingressGKE:
+	}
+	return "GKE Ingress controller", ""
+}

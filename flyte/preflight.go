@@ -28,6 +28,9 @@ func (b binding) probes() []planewright.Probe {
 	if len(b.secretRefs()) > 0 {
 		probes = append(probes, probe("secrets", b.probeSecrets))
 	}
+	if _, ingress := b.recipe.entrance(); !ingress.isZero() {
+		probes = append(probes, probe("ingress", b.probeIngress))
+	}
 	return append(probes, b.identities.Probes...)
 }
 
@@ -122,6 +125,9 @@ func (b binding) accesses() []kube.Access {
 	add(b.namespace, "", "pods", "list")
 	add(b.namespace, "apps", "deployments", append([]string{"watch"}, all...)...)
 	add(b.namespace, "coordination.k8s.io", "leases", "get", "create", "update", "delete")
+	if _, ingress := b.recipe.entrance(); !ingress.isZero() {
+		add(b.namespace, "networking.k8s.io", "ingresses", append([]string{"watch"}, all...)...)
+	}
 	add("", "rbac.authorization.k8s.io", "clusterroles", all...)
 	add("", "rbac.authorization.k8s.io", "clusterrolebindings", all...)
 	return accesses

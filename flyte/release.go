@@ -146,8 +146,11 @@ func (s releaseStep) check(ctx context.Context, run *planewright.Run) (planewrig
 			return planewright.Change{}, err
 		}
 	}
-	if plan.Action == planewright.ActionNone && pending == "" {
+	if plan.Action == planewright.ActionNone && pending == "" && plan.State != nil {
 		s.settled.Set(run, true)
+		if _, err := s.tellRecord(ctx, run, *plan.State); err != nil {
+			return planewright.Change{}, err
+		}
 	}
 	return planewright.Change{
 		Pending:     pending,
@@ -345,7 +348,7 @@ func (s releaseStep) await(ctx context.Context, run *planewright.Run) error {
 	}
 	s.settled.Set(run, true)
 	s.advise(ctx, run, state)
-	return nil
+	return s.awaitAddress(ctx, run, state)
 }
 
 // advise says how to reach what was installed.

@@ -147,6 +147,9 @@ type binding struct {
 	holdsLock bool
 	// now tells the time.
 	now func() time.Time
+	// dialer and resolver reach the host's ingress. May be nil.
+	dialer   cloud.Dialer
+	resolver Resolver
 	// identities is what makes the deployment's identities.
 	identities cloud.IdentityProvision
 	// databaseRevision and storageRevision are given by the Secrets' steps.
@@ -171,7 +174,7 @@ func newBinding(d Deployment, env Env) binding {
 }
 
 func bind(d Deployment, env Env, prefix string, recipe recipe, keys secretKeys) binding {
-	b := binding{Deployment: d, recipe: recipe, prefix: prefix, charts: env.charts, keys: keys, holdsLock: true, now: env.time()}
+	b := binding{Deployment: d, recipe: recipe, prefix: prefix, charts: env.charts, keys: keys, holdsLock: true, now: env.time(), dialer: env.dialer, resolver: env.resolver}
 	b.cluster, _ = env.cluster(d.cluster)
 	b.facts, _ = d.version.Chart(recipe.chart())
 	b.databaseRevision = planewright.NewOutput[string](b.step("database-secret"), "revision")

@@ -45,6 +45,11 @@ func (s releaseStep) verify(ctx context.Context, run *planewright.Run) ([]planew
 		return nil, err
 	}
 	findings = append(findings, found...)
+	ingress, err := s.verifyIngress(ctx, state)
+	if err != nil {
+		return nil, err
+	}
+	findings = append(findings, ingress...)
 	if !ready {
 		return append(findings, planewright.Finding{Severity: planewright.SeverityUnprobed, Code: CodeHealth, Object: &object,
 			Cause: "Flyte's health is not asked for before its workloads are ready"}), nil

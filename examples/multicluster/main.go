@@ -82,7 +82,7 @@ func (d *demo) flags(set *flag.FlagSet) {
 }
 
 // fakes are what the control plane in memory has: a flyteadmin that answers,
-// and load balancers.
+// load balancers and an ingress controller.
 func fakes(cluster string) []kubefake.ClusterOption {
 	if cluster != "control" {
 		return nil
@@ -90,6 +90,7 @@ func fakes(cluster string) []kubefake.ClusterOption {
 	return []kubefake.ClusterOption{
 		kubefake.WithHealth(adminfake.New()),
 		kubefake.WithLoadBalancers(20 * time.Millisecond),
+		kubefake.WithObjects(program.IngressClass("alb", "ingress.k8s.aws/alb")),
 	}
 }
 

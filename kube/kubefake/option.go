@@ -66,7 +66,8 @@ func WithTokenDelay(d time.Duration) ClusterOption {
 }
 
 // WithLoadBalancers gives each Service of type LoadBalancer an address after so
-// long: "<name>.<namespace>.<cluster>.example". Without it they wait for ever, as
+// long: "<name>.<namespace>.<cluster>.example", and each Ingress whose IngressClass is
+// there "ingress.<namespace>.<cluster>.example". Without it they wait for ever, as
 // where no cloud is.
 func WithLoadBalancers(after time.Duration) ClusterOption {
 	return func(c *cluster) {

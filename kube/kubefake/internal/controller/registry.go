@@ -27,6 +27,8 @@ func reconciler(group, kind string) reconcile {
 		return (*Manager).node
 	case groupKind{"", "PersistentVolumeClaim"}:
 		return (*Manager).claim
+	case groupKind{"networking.k8s.io", "Ingress"}:
+		return (*Manager).ingress
 	case groupKind{"apps", "Deployment"}:
 		return (*Manager).deployment
 	case groupKind{"apps", "ReplicaSet"}:
