@@ -120,6 +120,7 @@ func callsOf(t *testing.T) (steps []step, end map[string]map[string]any) {
 // has taken effect: the next install without faults ends in the state of one
 // that nothing ever disturbed, and the one after that changes nothing.
 func TestEveryFaultAtEveryCallIsMendedByTheNextInstall(t *testing.T) {
+	t.Parallel()
 	steps, want := callsOf(t)
 	faults := []kubefake.Fault{kubefake.Throttled, kubefake.ServerError, kubefake.Conflict, kubefake.Timeout, kubefake.Reset, kubefake.Denied, kubefake.Killed}
 	tried := 0
@@ -134,28 +135,23 @@ func TestEveryFaultAtEveryCallIsMendedByTheNextInstall(t *testing.T) {
 			}
 			for i, effect := range effects {
 				tried++
-				name := fmt.Sprintf("%s %s %s", []string{"before", "after"}[i], s, fault)
-				synctest.Test(t, func(t *testing.T) {
-					w := newWorld(t)
-					w.fleet.Fail(s.match(), fault, append(effect, kubefake.After(s.nth), kubefake.Times(1))...)
-					_, disturbed := planewright.Install(t.Context(), production().On(w.env), planewright.WithHolder("first"))
-					w.fleet.Heal()
-					w.fleet.Revive()
+				t.Run(fmt.Sprintf("%s %s %s", []string{"before", "after"}[i], s, fault), func(t *testing.T) {
+					t.Parallel()
+					synctest.Test(t, func(t *testing.T) {
+						w := newWorld(t)
+						w.fleet.Fail(s.match(), fault, append(effect, kubefake.After(s.nth), kubefake.Times(1))...)
+						_, disturbed := planewright.Install(t.Context(), production().On(w.env), planewright.WithHolder("first"))
+						w.fleet.Heal()
+						w.fleet.Revive()
 
-					_, err := planewright.Install(t.Context(), production().On(w.env), planewright.WithHolder("second"))
-					if err != nil { // the matrix goes on
-						t.Errorf("%s: %v (the disturbed install said: %v)", name, err, disturbed)
-						return
-					}
-					assert.Equal(t, want, endState(t, w.cluster), name)
-					plan, err := planewright.Plan(t.Context(), production().On(w.env))
-					if assert.NoError(t, err, name) {
+						_, err := planewright.Install(t.Context(), production().On(w.env), planewright.WithHolder("second"))
+						require.NoError(t, err, "the disturbed install said: %v", disturbed)
+						assert.Equal(t, want, endState(t, w.cluster))
+						plan, err := planewright.Plan(t.Context(), production().On(w.env))
+						require.NoError(t, err)
 						planewright.AssertNoChanges(t, plan)
-					}
+					})
 				})
-				if t.Failed() {
-					t.Fatalf("the first fault that is not mended: %s", name)
-				}
 			}
 		}
 	}

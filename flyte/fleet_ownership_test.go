@@ -135,6 +135,7 @@ func TestABrokenTokenIsMadeAnew(t *testing.T) {
 
 // The client tries again itself; nothing above it multiplies that.
 func TestAFlyteadminThatIsDownIsAskedByOneLayer(t *testing.T) {
+	t.Parallel() // It waits in real time.
 	w := newPlanesWorld(t, "one", "two").withFlyteadmin(adminfake.New(adminfake.WithProjects("team1")))
 	w.install(t, two())
 	asked := len(w.admin.Calls())

@@ -2,6 +2,7 @@ package flyte_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -136,6 +137,7 @@ func workflowCRD() *unstructured.Unstructured {
 
 // What does not answer gets no host, and the way back is the old deployment's install.
 func TestAControlPlaneThatDoesNotAnswerLeavesThePredecessorInPlace(t *testing.T) {
+	t.Parallel() // It waits in real time.
 	w := newPlanesWorld(t, "one", "two")
 	w.install(t, single())
 	w.admin.Fail(adminfake.Operation("Health"), adminfake.Unavailable)
@@ -204,6 +206,7 @@ func TestAControlPlaneThatExecutesTakesThePlaceToo(t *testing.T) {
 
 // Wherever a move is killed, the next install finishes it.
 func TestAMoveThatIsKilledIsFinishedByTheNextInstall(t *testing.T) {
+	t.Parallel()
 	d := two().WithPredecessor(single())
 	writes := 0
 	var want map[string]map[string]any
@@ -219,24 +222,27 @@ func TestAMoveThatIsKilledIsFinishedByTheNextInstall(t *testing.T) {
 	})
 	require.Greater(t, writes, 30)
 	for n := range writes {
-		if testing.Short() && n%4 != 0 {
+		if testing.Short() && n%8 != 0 {
 			continue
 		}
-		synctest.Test(t, func(t *testing.T) {
-			w := begun(t)
-			seen := 0
-			w.fleet.OnCall(func(c kubefake.CallRecord) {
-				if c.Persisted && c.Cluster == "control" && seen <= n {
-					if seen++; seen == n+1 {
-						w.fleet.Kill()
+		t.Run(fmt.Sprintf("killed after write %d", n+1), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := begun(t)
+				seen := 0
+				w.fleet.OnCall(func(c kubefake.CallRecord) {
+					if c.Persisted && c.Cluster == "control" && seen <= n {
+						if seen++; seen == n+1 {
+							w.fleet.Kill()
+						}
 					}
-				}
+				})
+				_, _ = planewright.Install(t.Context(), d.On(w.env), planewright.WithHolder("first"))
+				w.fleet.Revive()
+				_, err := planewright.Install(t.Context(), d.On(w.env), planewright.WithHolder("second"))
+				require.NoError(t, err)
+				assert.Equal(t, want, w.planesState(t))
 			})
-			_, _ = planewright.Install(t.Context(), d.On(w.env), planewright.WithHolder("first"))
-			w.fleet.Revive()
-			_, err := planewright.Install(t.Context(), d.On(w.env), planewright.WithHolder("second"))
-			require.NoError(t, err, "killed after write %d", n+1)
-			assert.Equal(t, want, w.planesState(t), "killed after write %d", n+1)
 		})
 	}
 }

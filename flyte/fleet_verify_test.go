@@ -49,6 +49,7 @@ func (w planesWorld) withFlyteadmin(fake *adminfake.Fake) planesWorld {
 }
 
 func TestACanaryShowsWhereExecutionsRun(t *testing.T) {
+	t.Parallel()
 	plan := adminfake.LaunchPlan{ID: admin.LaunchPlanID{Project: "team1", Domain: "development", Name: "canary.main", Version: "v1"}}
 	d := two().WithCanary(flyte.NewCanary("team1", "development", "canary.main"))
 	place := func(label string, execution string) string { return d.ExplainLabel(label).ClusterOf(execution) }
@@ -71,6 +72,7 @@ func TestACanaryShowsWhereExecutionsRun(t *testing.T) {
 		}, map[planewright.Severity]int{planewright.SeverityError: 2}, "is ABORTED on dp-1"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newPlanesWorld(t, "one", "two").withFlyteadmin(adminfake.New(append(c.options,
 				adminfake.WithProjects("team1"), adminfake.WithLaunchPlans(plan))...))
 			w.install(t, d)

@@ -15,6 +15,7 @@ import (
 // TestPlansInPlanes shows what the plans of day one and of day two look like:
 // each is a file in testdata/golden/plans.
 func TestPlansInPlanes(t *testing.T) {
+	t.Parallel()
 	before := two().WithLabelMap(labels().WithProject("team1", "development", "gpu"))
 	third := flyte.NewDataplane("dp-3", "three")
 	for name, c := range map[string]struct {
@@ -33,6 +34,7 @@ func TestPlansInPlanes(t *testing.T) {
 		"project": {false, before.WithProjects(flyte.NewProject("team2").WithDescription("Speech"))},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := newPlanesWorld(t, "one", "two", "three").withFlyteadmin(adminfake.New(adminfake.WithProjects("team1")))
 			if !c.fresh {
 				w.install(t, before)
