@@ -28,6 +28,9 @@ type Chart struct {
 	Architectures []string
 	// Traps are values that do not do what they seem to.
 	Traps []Trap
+	// Changes are what this chart's version, and those before it, changed:
+	// an upgrade over them tells of them.
+	Changes []ChartChange
 }
 
 // ChartValue is one value that a chart's templates read. Where a template
@@ -51,6 +54,11 @@ type Trap struct {
 	Path, Cause, Fix string
 	// Error refuses the value; otherwise it is a warning.
 	Error bool
+}
+
+// reads reports whether the chart's templates read a value.
+func (c Chart) reads(path string) bool {
+	return slices.ContainsFunc(c.Values, func(v ChartValue) bool { return splitPath(path).within(splitPath(v.Path)) })
 }
 
 // ref asks a source for the chart.

@@ -10,18 +10,6 @@ func coreV1Traps() []Trap {
 			Fix:   "leave it out",
 		},
 		{
-			Path:  "flyteadmin.serviceAccount.createClusterRole",
-			Cause: "the chart fails on it, whatever its value",
-			Fix:   "use flyteadmin.serviceAccount.rbac",
-			Error: true,
-		},
-		{
-			Path:  "flyteadmin.serviceAccount.clusterRole",
-			Cause: "the chart fails on it, whatever its value",
-			Fix:   "use flyteadmin.serviceAccount.rbacRules",
-			Error: true,
-		},
-		{
 			Path:  "cluster_resource_manager.standaloneDeployment",
 			Cause: "no template reads it",
 			Fix:   "use cluster_resource_manager.standalone_deploy and cluster_resource_manager.config.cluster_resources.standaloneDeployment, both",

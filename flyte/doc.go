@@ -90,7 +90,7 @@
 //	OAuth2 authentication                           raw values below configuration.auth
 //	Flyte has no authorization                      as it is
 //	Upgrade by helm upgrade                         Install with a newer Version
-//	Minor upgrades may change a lot                 the plan shows what changes; a finding warns of a downgrade
+//	Minor upgrades may change a lot                 the plan shows what changes; findings tell of renamed values, of the database to save, of a downgrade
 //	Upgrade the components together                 not needed: they are one process
 //
 // And of its steps for several clusters:

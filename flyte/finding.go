@@ -19,6 +19,12 @@ const (
 	CodeOtherChart = "release-of-other-chart"
 	// CodeDowngrade: the release is of a newer chart.
 	CodeDowngrade = "downgrade"
+	// CodeVersionChange: something is different in the version that is to come.
+	CodeVersionChange = "version-change"
+	// CodeBackup: the database should be saved first.
+	CodeBackup = "database-backup"
+	// CodeFixedField: a field would be changed that cannot be.
+	CodeFixedField = "fixed-field"
 	// CodeOutage: Flyte cannot be used for a while.
 	CodeOutage = "outage"
 	// CodeVersionSkew: planes of versions that are far apart work together.

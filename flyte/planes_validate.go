@@ -49,6 +49,9 @@ func (d Deployment) validatePlanes(p *planewright.Problems) {
 	if _, inCluster := d.database.password.InCluster(); inCluster && d.database.rootCA != "" {
 		p.Add("database.rootCA", "", "the chart flyte-core mounts one Secret for the database, and the password's is not the deployment's own", "give the password's text by another source, or put the authority into an image")
 	}
+	if chart, _ := d.version.Chart(coreChart); d.storage.keyed() && len(chart.Values) > 0 && !chart.reads("storage.secretName") {
+		p.Add("storage.keys", "", fmt.Sprintf("the chart %s %s reads its storage's configuration from no Secret, and keys would be in plain text in the release's record", chart.Name, chart.Version), "use V1_16_8, or give the pods access by their identity")
+	}
 	if d.storage.keysSecret != "" {
 		p.Add("storage.keys", d.storage.keysSecret, "flyte-core reads all of its storage's configuration from one Secret, which the deployment writes", "use WithKeys")
 	}

@@ -44,7 +44,12 @@ func (d Deployment) typedValues(overlay, defaults kube.Values, revisions revisio
 	d.setDatabase(v)
 	d.setStorage(v)
 	v.set("configuration.logging.plugins", d.logLinks.values())
-	v.set("configuration.connectorService.defaultConnector.endpoint", "k8s://flyteconnector."+d.namespace+":8000")
+	if _, ok := defaults.Get("configuration.agentService"); ok {
+		// So it is called before v1.16.0.
+		v.set("configuration.agentService.defaultAgent.endpoint", "k8s://flyteagent."+d.namespace+":8000")
+	} else {
+		v.set("configuration.connectorService.defaultConnector.endpoint", "k8s://flyteconnector."+d.namespace+":8000")
+	}
 	d.ingress.setBinary(v, d.host, overlay, defaults)
 	d.setProjects(v)
 	d.setTemplates(v, overlay)

@@ -27,7 +27,8 @@ var V1_16_8 = NewVersion("v1.16.8", Chart{
 		providerGCS: "gke-starter.yaml",
 	},
 	Architectures: []string{"amd64", "arm64"},
-	Traps:         binaryV1Traps(),
+	Traps:         append(binaryV1Traps(), binaryV1_16Traps()...),
+	Changes:       binaryV1_16Changes(),
 }, Chart{
 	Name:    coreChart,
 	Version: "v1.16.8",
@@ -38,7 +39,8 @@ var V1_16_8 = NewVersion("v1.16.8", Chart{
 		providerGCS: "values-gcp.yaml",
 	},
 	Architectures: []string{"amd64", "arm64"},
-	Traps:         coreV1Traps(),
+	Traps:         append(coreV1Traps(), coreV1_16Traps()...),
+	Changes:       coreV1_16Changes(),
 })
 
 // binaryV1Traps are what the flyte-binary charts of Flyte 1 have in common.

@@ -6,7 +6,7 @@ import (
 )
 
 // Version is a release of Flyte as data: the charts that install it, and
-// what is known about them. [V1_16_8] is one; make your own with
+// what is known about them. [V1_16_8] and [V1_15_3] are such; make your own with
 // [NewVersion] for a release that this package does not know, or with
 // [Version.WithCharts] for a chart of your own. A Version is a value.
 type Version struct {
@@ -64,5 +64,6 @@ func (c Chart) clone() Chart {
 	c.Overlays = maps.Clone(c.Overlays)
 	c.Architectures = slices.Clone(c.Architectures)
 	c.Traps = slices.Clone(c.Traps)
+	c.Changes = slices.Clone(c.Changes)
 	return c
 }
