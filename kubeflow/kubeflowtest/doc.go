@@ -19,6 +19,9 @@
 // statuses ("InstallPlan/status") and deletions are. When nothing changes it
 // writes nothing. While the fleet is killed it stands still.
 //
+// [NewWorldOn] runs the same simulation as controllers beside API servers that
+// are there, real ones most of all, with definitions that take any content.
+//
 // It is more lenient than the real thing: any set of versions resolves, roles
 // and permissions of operators are not looked at, packages need no time to
 // appear, and charts are a few Deployments.

@@ -68,7 +68,7 @@ func (r *round) serviceMeshes() {
 			r.setStatus(m, status)
 		}
 		cluster, objects := r.cluster, r.objects
-		r.cluster, r.objects = Workload, r.world.Fleet.Objects(Workload)
+		r.look(Workload)
 		// Without a patch, what the control plane came with stays.
 		if mesh == nil && r.get("", "ConfigMap", "istio-system", "istio-1-22") != nil || r.meshConfig("istio-system", "istio-1-22", mesh) {
 			r.ensure(deployment("istio-system", "istiod-1-22", "registry.acme.example/pilot:1.22"))

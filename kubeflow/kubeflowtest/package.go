@@ -36,7 +36,12 @@ const (
 	OperatorVersion = "v1"
 )
 
-func (k Kind) plural() string { return lower(k.Kind) + "s" }
+func (k Kind) plural() string {
+	if stem, ok := strings.CutSuffix(lower(k.Kind), "y"); ok {
+		return stem + "ies"
+	}
+	return lower(k.Kind) + "s"
+}
 
 // Packages returns what the catalog offers by default: Kubeflow 26.03, and a
 // trainer newer than its pin.

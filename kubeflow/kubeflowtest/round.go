@@ -4,11 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 
-	"github.com/planewright/planewright/kube/kubefake"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -20,7 +18,7 @@ type object = unstructured.Unstructured
 
 // round is one look of all controllers at all clusters.
 type round struct {
-	world    *World
+	places   map[string]place
 	packages []Package
 	faults   map[string]Fault
 	// cluster is the one looked at, objects what it holds.
@@ -36,17 +34,24 @@ type round struct {
 
 func (r *round) run() {
 	r.on(Global, r.serviceMeshes)
-	r.on(Workload, r.catalog, r.subscriptions, r.installPlans, r.operators, r.customResources, r.profiles, r.istios)
+	r.on(Workload, r.catalog, r.subscriptions, r.installPlans, r.operators, r.customResources, r.profiles, r.istios, r.loadBalancers)
 }
 
 func (r *round) on(cluster string, controllers ...func()) {
-	r.cluster, r.objects = cluster, r.world.Fleet.Objects(cluster)
+	r.look(cluster)
 	for _, c := range controllers {
 		c()
-		if r.stale {
-			r.objects, r.stale = r.world.Fleet.Objects(cluster), false
+		if r.stale && r.places[cluster].instant() {
+			r.look(cluster)
 		}
 	}
+}
+
+// look turns to a cluster, as it is now.
+func (r *round) look(cluster string) {
+	objects, err := r.places[cluster].objects()
+	r.err = errors.Join(r.err, err)
+	r.cluster, r.objects, r.stale = cluster, objects, false
 }
 
 func (r *round) fault(what string) Fault { return r.faults[what] }
@@ -88,7 +93,7 @@ func (r *round) ensure(o *object) *object {
 	if have := r.get(gvk.Group, gvk.Kind, o.GetNamespace(), o.GetName()); have != nil {
 		return have
 	}
-	if err := r.create(o); err != nil {
+	if err := r.places[r.cluster].create(o, r.plural(gvk)); err != nil {
 		r.waiting = true // its namespace or definition is not there yet, or going away
 		return nil
 	}
@@ -97,35 +102,27 @@ func (r *round) ensure(o *object) *object {
 	return o
 }
 
-// create creates an object past the call log.
-func (r *round) create(o *object) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%v", p)
-		}
-	}()
-	r.world.Fleet.Configure(r.cluster, kubefake.WithObjects(o))
-	return nil
-}
-
 func (r *round) client(o *object) dynamic.ResourceInterface {
-	gvk := o.GroupVersionKind()
-	resource := r.world.clients[r.cluster].Resource(schema.GroupVersionResource{Group: gvk.Group, Version: gvk.Version, Resource: r.plural(gvk)})
-	if o.GetNamespace() == "" {
-		return resource
-	}
-	return resource.Namespace(o.GetNamespace())
+	return resource(r.places[r.cluster].client(), o, r.plural(o.GroupVersionKind()))
 }
 
-func (r *round) plural(gvk schema.GroupVersionKind) string {
-	for _, d := range r.all("apiextensions.k8s.io", "CustomResourceDefinition") {
-		if textAt(d.Object, "spec", "group") == gvk.Group && textAt(d.Object, "spec", "names", "kind") == gvk.Kind {
+// resource is what a client knows the objects of an object's kind and namespace by.
+func resource(client dynamic.Interface, o *object, plural string) dynamic.ResourceInterface {
+	of := client.Resource(o.GroupVersionKind().GroupVersion().WithResource(plural))
+	if o.GetNamespace() == "" {
+		return of
+	}
+	return of.Namespace(o.GetNamespace())
+}
+
+func (r *round) plural(gvk schema.GroupVersionKind) string { return pluralOf(r.objects, gvk) }
+
+// pluralOf finds the plural of a kind in its definition.
+func pluralOf(objects []*object, gvk schema.GroupVersionKind) string {
+	for _, d := range objects {
+		if d.GetKind() == "CustomResourceDefinition" && textAt(d.Object, "spec", "group") == gvk.Group && textAt(d.Object, "spec", "names", "kind") == gvk.Kind {
 			return textAt(d.Object, "spec", "names", "plural")
 		}
-	}
-	switch gvk.Kind {
-	case "NetworkPolicy":
-		return "networkpolicies"
 	}
 	return lower(gvk.Kind) + "s"
 }

@@ -1,6 +1,7 @@
 package kubeflowtest
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,9 +10,11 @@ import (
 
 	"github.com/planewright/planewright/kube"
 	"github.com/planewright/planewright/kube/kubefake"
+	"github.com/planewright/planewright/kube/live"
 	"github.com/planewright/planewright/kubeflow"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
 )
 
 // The names of the clusters, and the host that the platform knows from the start.
@@ -30,21 +33,29 @@ const (
 	maxPatience = 2 * time.Second
 	// retry is how long it waits after a call that failed.
 	retry = 200 * time.Millisecond
+	// poll is how often it looks at API servers.
+	poll = 200 * time.Millisecond
 )
 
-// World is a platform in memory. It is safe for concurrent use.
+// World is a platform: in memory, or on API servers, see [NewWorldOn]. It is safe
+// for concurrent use.
 type World struct {
-	// Fleet are the clusters, for faults and the call log.
+	// Fleet are the clusters in memory, for faults and the call log; nil for a
+	// platform on API servers.
 	Fleet *kubefake.Fleet
 
-	clients map[string]dynamic.Interface
+	places map[string]place
+	// configs are how the API servers are reached, nil for a platform in memory.
+	configs map[string]*rest.Config
 
 	mu       sync.Mutex
 	packages []Package
 	faults   map[string]Fault
 	timer    *time.Timer
 	running  bool
-	closed   bool
+	// idle tells that the last look has changed nothing and waits for nothing.
+	idle   bool
+	closed bool
 	// turn keeps one simulation running at a time, patience is how long it will wait next.
 	turn     sync.Mutex
 	patience time.Duration
@@ -95,20 +106,25 @@ func WithoutDefinition(name string) Option {
 	return func(s *settings) { s.without = append(s.without, name) }
 }
 
-// NewWorld makes a platform, with Alauda AI and KServe, LeaderWorkerSet, a
-// service mesh of version 2, the packages of [Packages], and the access URL https://[Host].
-func NewWorld(options ...Option) *World {
+func newSettings(options []Option) settings {
 	s := settings{packages: Packages(), platformURL: []string{"https://" + Host}}
 	for _, o := range options {
 		o(&s)
 	}
-	w := &World{Fleet: kubefake.NewFleet(Global, Workload), packages: s.packages, faults: map[string]Fault{}, clients: map[string]dynamic.Interface{}}
+	return s
+}
+
+// NewWorld makes a platform in memory, with Alauda AI and KServe, LeaderWorkerSet, a
+// service mesh of version 2, the packages of [Packages], and the access URL https://[Host].
+func NewWorld(options ...Option) *World {
+	s := newSettings(options)
+	w := &World{Fleet: kubefake.NewFleet(Global, Workload), packages: s.packages, faults: map[string]Fault{}, places: map[string]place{}}
 	for _, name := range []string{Global, Workload} {
 		client, err := dynamic.NewForConfig(w.Fleet.Config(name))
 		if err != nil {
 			panic("kubeflowtest: " + err.Error())
 		}
-		w.clients[name] = client
+		w.places[name] = memory{w.Fleet, name, client}
 	}
 	w.Fleet.Configure(Global, kubefake.WithObjects(s.globalObjects()...))
 	w.Fleet.Configure(Workload, kubefake.WithObjects(s.workloadObjects()...))
@@ -139,11 +155,20 @@ func (w *World) settle() {
 // Env returns the clusters as stacks are installed on them. Every call makes
 // new handles: a new process, so to speak.
 func (w *World) Env() kubeflow.Env {
-	return kubeflow.NewEnv(w.Fleet.Cluster(Global), w.Fleet.Cluster(Workload))
+	return kubeflow.NewEnv(w.Cluster(Global), w.Cluster(Workload))
 }
 
 // Cluster returns a handle on one of the clusters.
-func (w *World) Cluster(name string) kube.Cluster { return w.Fleet.Cluster(name) }
+func (w *World) Cluster(name string) kube.Cluster {
+	if w.configs == nil {
+		return w.Fleet.Cluster(name)
+	}
+	cluster, err := live.FromConfig(name, w.configs[name])
+	if err != nil {
+		panic("kubeflowtest: " + err.Error())
+	}
+	return cluster
+}
 
 // Release returns Kubeflow 26.03 with the pins that [Packages] offers.
 func (w *World) Release() kubeflow.Release { return Release() }
@@ -156,7 +181,7 @@ func Release() kubeflow.Release {
 		WithPin(kubeflow.ComponentModelRegistry, "model-registry-operator.v0.3.0")
 }
 
-// Close ends the simulation and the clusters.
+// Close ends the simulation, and clusters in memory.
 func (w *World) Close() {
 	w.mu.Lock()
 	w.closed = true
@@ -164,7 +189,11 @@ func (w *World) Close() {
 		w.timer.Stop()
 	}
 	w.mu.Unlock()
-	w.Fleet.Close()
+	w.turn.Lock() // a look that is under way ends first
+	defer w.turn.Unlock()
+	if w.Fleet != nil {
+		w.Fleet.Close()
+	}
 }
 
 // Break has something fail, in place of how it failed before. What it is that
@@ -203,7 +232,11 @@ func (w *World) Offer(packages ...Package) {
 // Add creates objects in a cluster, past its call log, as somebody else would. It
 // panics if one of them is refused.
 func (w *World) Add(cluster string, objects ...runtime.Object) {
-	w.Fleet.Configure(cluster, kubefake.WithObjects(objects...))
+	if w.configs == nil {
+		w.Fleet.Configure(cluster, kubefake.WithObjects(objects...))
+	} else if err := w.furnish(context.Background(), cluster, objects); err != nil {
+		panic("kubeflowtest: " + err.Error())
+	}
 	w.kick(reaction)
 }
 
@@ -232,7 +265,7 @@ func (w *World) kick(after time.Duration) {
 func (w *World) Settle() {
 	for {
 		w.mu.Lock()
-		settled := w.closed || w.timer == nil && !w.running
+		settled := w.closed || !w.running && (w.timer == nil || w.configs != nil && w.idle)
 		w.mu.Unlock()
 		if settled {
 			return
@@ -246,9 +279,16 @@ func (w *World) simulate() {
 	w.turn.Lock()
 	defer w.turn.Unlock()
 	w.mu.Lock()
-	r := &round{world: w, packages: w.packages, faults: maps.Clone(w.faults)}
+	r := &round{places: w.places, packages: w.packages, faults: maps.Clone(w.faults)}
+	closed := w.closed
 	w.mu.Unlock()
+	if closed {
+		return
+	}
 	r.run()
+	w.mu.Lock()
+	w.idle = r.err == nil && !r.wrote && !r.waiting
+	w.mu.Unlock()
 	switch {
 	case r.err != nil:
 		w.kick(retry)
@@ -259,6 +299,9 @@ func (w *World) simulate() {
 		w.patience = max(w.patience, patience)
 		w.kick(w.patience)
 		w.patience = min(2*w.patience, maxPatience)
+	}
+	if w.configs != nil {
+		w.kick(poll) // unless it looks sooner
 	}
 }
 
