@@ -27,6 +27,9 @@ func TestPackagesCompileOnlyWhatTheyMay(t *testing.T) {
 		{"./flyte", []string{module, "k8s.io/apimachinery", "k8s.io/klog", "k8s.io/utils", "k8s.io/kube-openapi", "sigs.k8s.io/", "gopkg.in/inf.v0",
 			"github.com/go-logr/logr", "github.com/json-iterator/go", "github.com/modern-go", "github.com/fxamacker/cbor", "github.com/x448/float16",
 			"go.yaml.in", "golang.org/x/net", "golang.org/x/text", "golang.org/x/oauth2"}},
+		{"./kubeflow", []string{module, "k8s.io/apimachinery", "k8s.io/klog", "k8s.io/utils", "k8s.io/kube-openapi", "sigs.k8s.io/", "gopkg.in/inf.v0",
+			"github.com/go-logr/logr", "github.com/json-iterator/go", "github.com/modern-go", "github.com/fxamacker/cbor", "github.com/x448/float16",
+			"go.yaml.in", "golang.org/x/net", "golang.org/x/text"}},
 	} {
 		out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", tt.pkg).Output()
 		require.NoError(t, err)

@@ -21,6 +21,9 @@
 // kube/live makes clusters of kubeconfigs; package kubeflow/kubeflowtest holds a
 // whole platform in memory, for tests and for trying things out.
 //
+// A stack is installed together with a Flyte, or with steps of your own, as one
+// graph: planewright.Install(ctx, deployment.On(flyteEnv), stack.On(env)).
+//
 // # Pins
 //
 // A [Release] pins each operator by the name of its ClusterServiceVersion (CSV).
