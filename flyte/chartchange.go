@@ -2,9 +2,11 @@ package flyte
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/planewright/planewright"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // ChartChange is something that a release of a chart changed and that the
@@ -17,14 +19,20 @@ type ChartChange struct {
 	Path string
 	// Holds, if set, is a text that the value must hold for it to matter.
 	Holds string
+	// Service, if set, names the Service that it is about. Nothing is told to a
+	// release without it: a data plane has no datacatalog.
+	Service string
 	// Cause says what is different, Fix what to do about it.
 	Cause, Fix string
 }
 
 // concerns reports whether a change lies between two versions and has to do
-// with the deployment's raw values.
-func (c ChartChange) concerns(d Deployment, from, to string) bool {
+// with the release's objects and the deployment's raw values.
+func (c ChartChange) concerns(d Deployment, objects []*unstructured.Unstructured, from, to string) bool {
 	if !older(from, c.Since) || older(to, c.Since) {
+		return false
+	}
+	if c.Service != "" && !slices.ContainsFunc(objects, func(o *unstructured.Unstructured) bool { return o.GetKind() == "Service" && o.GetName() == c.Service }) {
 		return false
 	}
 	if c.Path == "" {
@@ -35,11 +43,11 @@ func (c ChartChange) concerns(d Deployment, from, to string) bool {
 }
 
 // changeFindings tell what is different in the version that is to come.
-func (s releaseStep) changeFindings(running string) []planewright.Finding {
+func (s releaseStep) changeFindings(running string, objects []*unstructured.Unstructured) []planewright.Finding {
 	object := s.object()
 	var findings []planewright.Finding
 	for _, change := range s.facts.Changes {
-		if !change.concerns(s.Deployment, running, s.facts.Version) {
+		if !change.concerns(s.Deployment, objects, running, s.facts.Version) {
 			continue
 		}
 		finding := planewright.Finding{Severity: planewright.SeverityInfo, Code: CodeVersionChange, Object: &object,
@@ -77,12 +85,12 @@ func coreV1_16Changes() []ChartChange {
 			Fix:   "leave the port out",
 		},
 		{
-			Since: since,
+			Since: since, Service: "flyteadmin",
 			Cause: "the Services have no annotation projectcontour.io/upstream-protocol.h2c any more, by which Contour speaks gRPC to them",
 			Fix:   "where Contour is the ingress controller, set flyteadmin.service.annotations; otherwise nothing",
 		},
 		{
-			Since: since,
+			Since: since, Service: "datacatalog",
 			Cause: "the Service datacatalog has no port 88 (http) any more; gRPC stays at port 89",
 			Fix:   "point whoever asks for its metrics to the port http-metrics (10254)",
 		},

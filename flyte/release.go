@@ -203,7 +203,7 @@ func (s releaseStep) historyFindings(ctx context.Context, plan kube.ReleasePlan)
 		})
 	}
 	findings = append(findings, s.skewFindings(state.ChartVersion)...)
-	findings = append(findings, s.upgradeFindings(state.ChartVersion)...)
+	findings = append(findings, s.upgradeFindings(state.ChartVersion, plan)...)
 	findings = append(findings, s.fixedFindings(plan)...)
 	draining, err := s.drainBefore(ctx, plan)
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 
 // upgradeFindings tell of what a newer version brings: what has changed in it,
 // and that its migrations of the database are not undone.
-func (s releaseStep) upgradeFindings(running string) []planewright.Finding {
+func (s releaseStep) upgradeFindings(running string, plan kube.ReleasePlan) []planewright.Finding {
 	if !older(running, s.facts.Version) {
 		return nil
 	}
-	findings := s.changeFindings(running)
+	findings := s.changeFindings(running, plan.Objects)
 	if s.recipe.workload() == "" {
 		// A data plane has no database.
 		return findings

@@ -77,6 +77,7 @@ func TestAnUpgradeFromV1_15_3AndBack(t *testing.T) {
 		assert.Len(t, about(plan.Findings(), flyte.CodeBackup), 1, "there is one database")
 		assert.Contains(t, about(plan.Findings(), flyte.CodeBackup)[0], "pg_dump --host=db.acme.internal --port=5432 --username=flyteadmin --format=custom --file=flyteadmin-v1.15.3.dump flyteadmin")
 		assert.Contains(t, about(plan.Findings(), flyte.CodeVersionChange), "info [version-change] Release flyte/flyte-core in cluster control: since v1.16.0 the Service datacatalog has no port 88 (http) any more; gRPC stays at port 89; fix: point whoever asks for its metrics to the port http-metrics (10254)")
+		assert.Len(t, about(plan.Findings(), flyte.CodeVersionChange), 2, "data planes have neither Service")
 		assert.NotContains(t, codes(plan.Findings()), flyte.CodeFixedField)
 		assert.NotContains(t, codes(plan.Findings()), flyte.CodeDeletes)
 

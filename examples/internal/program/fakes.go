@@ -1,12 +1,14 @@
 package program
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/planewright/planewright/internal/testcharts"
+	"github.com/planewright/planewright/kube"
 	"github.com/planewright/planewright/kube/kubefake"
 	"github.com/planewright/planewright/kube/live"
 )
@@ -57,7 +59,7 @@ func (f flags) fakeWorld(e Example) (World, *fakes, error) {
 			return World{}, nil, err
 		}
 	}
-	world := World{Fakes: true, Charts: live.ChartFS(testcharts.FS(), ".")}
+	world := World{Fakes: true, Charts: everyVersion{}}
 	for _, name := range e.Clusters {
 		world.Clusters = append(world.Clusters, made.Fleet.Cluster(name))
 	}
@@ -78,6 +80,13 @@ func (e Example) simulate() Simulation {
 		fleet.Add(name, options...)
 	}
 	return Simulation{Fleet: fleet}
+}
+
+// everyVersion gives out the charts of our own as those of whatever version is asked for.
+type everyVersion struct{}
+
+func (everyVersion) Chart(ctx context.Context, ref kube.ChartRef) (*kube.Chart, error) {
+	return live.ChartFS(testcharts.At(ref.Version), ".").Chart(ctx, ref)
 }
 
 // inject makes a call fail as said by -fail: verb, kind, name, and behind them
