@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/kube"
+	"golang.org/x/sync/semaphore"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/version"
 	"sigs.k8s.io/yaml"
@@ -74,7 +76,7 @@ func (s releaseStep) build(ctx context.Context, in inputs) (kube.Release, layers
 	if err != nil {
 		return kube.Release{}, layers{}, err
 	}
-	l, err := s.layer(s.recipe, chart, s.facts, in)
+	l, err := s.layerInTurn(ctx, chart, in)
 	if err != nil {
 		return kube.Release{}, layers{}, err
 	}
@@ -92,6 +94,28 @@ func (s releaseStep) build(ctx context.Context, in inputs) (kube.Release, layers
 		AdoptOrphans:   s.orphans(),
 		RecoverPending: s.recoverPending,
 	}, l, nil
+}
+
+// layerTurns is the key of what bounds how many releases of one chart have their
+// values made at once.
+type layerTurns struct{}
+
+// layerInTurn makes the values, for as many releases at once as there are
+// processors: of a thousand that are made beside each other none is ready
+// sooner, and all that is half made lies in memory.
+func (s releaseStep) layerInTurn(ctx context.Context, chart *kube.Chart, in inputs) (layers, error) {
+	made, err := chart.Once(layerTurns{}, func() (any, error) {
+		return semaphore.NewWeighted(int64(runtime.GOMAXPROCS(0))), nil
+	})
+	if err != nil {
+		return layers{}, err
+	}
+	turns, _ := made.(*semaphore.Weighted)
+	if turns.Acquire(ctx, 1) != nil {
+		return layers{}, context.Cause(ctx)
+	}
+	defer turns.Release(1)
+	return s.layer(s.recipe, chart, s.facts, in)
 }
 
 // orphans are what a predecessor has made itself, and belongs to the release now.

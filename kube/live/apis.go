@@ -2,6 +2,8 @@ package live
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -36,7 +38,10 @@ type servedAPIs struct {
 	loaded    time.Time
 	groups    []*metav1.APIGroup
 	resources []*metav1.APIResourceList
-	mapper    meta.RESTMapper
+	// kinds are the resources that serve the kinds of a version.
+	kinds map[schema.GroupVersion][]metav1.APIResource
+	// mapper answers what kinds cannot. It is large, so it is made when it is asked.
+	mapper func() meta.RESTMapper
 	// partial is why some groups are missing: an aggregated API that is down.
 	partial error
 }
@@ -97,27 +102,53 @@ func (a *apis) load(ctx context.Context) (*servedAPIs, error) {
 	if err != nil {
 		a.conn.log.WarnContext(ctx, "some APIs cannot be discovered", "error", err)
 	}
-	byVersion := make(map[string][]metav1.APIResource, len(resources))
+	kinds := make(map[schema.GroupVersion][]metav1.APIResource, len(resources))
 	for _, r := range resources {
-		byVersion[r.GroupVersion] = r.APIResources
-	}
-	list := make([]*restmapper.APIGroupResources, 0, len(groups))
-	for _, g := range groups {
-		r := &restmapper.APIGroupResources{Group: *g, VersionedResources: map[string][]metav1.APIResource{}}
-		for _, v := range g.Versions {
-			if served, ok := byVersion[v.GroupVersion]; ok {
-				r.VersionedResources[v.Version] = served
-			}
+		version, err := schema.ParseGroupVersion(r.GroupVersion)
+		if err != nil {
+			return nil, fmt.Errorf("an API that is served: %w", err)
 		}
-		list = append(list, r)
+		kinds[version] = r.APIResources
 	}
 	return &servedAPIs{
 		loaded:    time.Now(),
 		groups:    groups,
 		resources: resources,
-		mapper:    restmapper.NewDiscoveryRESTMapper(list),
+		kinds:     kinds,
+		mapper:    sync.OnceValue(func() meta.RESTMapper { return newMapper(groups, kinds) }),
 		partial:   err,
 	}, nil
+}
+
+// newMapper makes client-go's mapper of what is served.
+func newMapper(groups []*metav1.APIGroup, kinds map[schema.GroupVersion][]metav1.APIResource) meta.RESTMapper {
+	list := make([]*restmapper.APIGroupResources, 0, len(groups))
+	for _, g := range groups {
+		r := &restmapper.APIGroupResources{Group: *g, VersionedResources: map[string][]metav1.APIResource{}}
+		for _, v := range g.Versions {
+			if served, ok := kinds[schema.GroupVersion{Group: g.Name, Version: v.Version}]; ok {
+				r.VersionedResources[v.Version] = served
+			}
+		}
+		list = append(list, r)
+	}
+	return restmapper.NewDiscoveryRESTMapper(list)
+}
+
+// mapping finds the resource that serves the kind: as client-go's mapper does when
+// it is given one version, without the memory that one takes for each cluster.
+func (s *servedAPIs) mapping(gvk schema.GroupVersionKind) (*meta.RESTMapping, error) {
+	for _, r := range s.kinds[gvk.GroupVersion()] {
+		if r.Kind != gvk.Kind || strings.Contains(r.Name, "/") {
+			continue
+		}
+		scope := meta.RESTScope(meta.RESTScopeRoot)
+		if r.Namespaced {
+			scope = meta.RESTScopeNamespace
+		}
+		return &meta.RESTMapping{Resource: gvk.GroupVersion().WithResource(r.Name), GroupVersionKind: gvk, Scope: scope}, nil
+	}
+	return nil, &meta.NoKindMatchError{GroupKind: gvk.GroupKind(), SearchedVersions: []string{gvk.Version}}
 }
 
 // mapping finds the resource that serves the kind. A kind that is missing is
@@ -148,14 +179,14 @@ func (l *lookup) mapping(ctx context.Context, gvk schema.GroupVersionKind) (*met
 			l.fresh = served
 		}
 	}
-	m, err := served.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+	m, err := served.mapping(gvk)
 	if err == nil || !meta.IsNoMatchError(err) || l.fresh != nil {
 		return m, err
 	}
 	if l.fresh, err = l.apis.newerThan(ctx, served); err != nil {
 		return nil, err
 	}
-	return l.fresh.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+	return l.fresh.mapping(gvk)
 }
 
 // serverVersion asks for the API server's version.

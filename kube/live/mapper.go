@@ -14,7 +14,7 @@ type mapper struct{ apis *apis }
 var _ meta.ResettableRESTMapper = (*mapper)(nil)
 
 func (m *mapper) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
-	if len(versions) == 1 {
+	if len(versions) == 1 && versions[0] != "" {
 		return m.apis.mapping(context.Background(), gk.WithVersion(versions[0]))
 	}
 	s, err := m.served()
@@ -79,5 +79,5 @@ func (m *mapper) served() (meta.RESTMapper, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.mapper, nil
+	return s.mapper(), nil
 }
