@@ -41,6 +41,8 @@ func TestEveryModeTellsHowClientsReachIt(t *testing.T) {
 		"dns:///localhost:8089 (insecure)":                     production().ClientConfig(),
 		"dns:///flyte.acme.example:443 (TLS)":                  planes().ClientConfig(),
 		"dns:///flyte.acme.example:443 (TLS, login by Pkce)":   planes().ClientConfig().WithLogin(flyte.AuthPkce),
+		"dns:///localhost:30080 (insecure)":                    flyte.NewSandbox("lab", flyte.V1_16_8).ClientConfig(),
+		"dns:///sandbox.union.ai:443 (TLS, login by Pkce)":     flyte.Hosted("https://sandbox.union.ai").ClientConfig(),
 		"dns:///10.0.0.9:443 (TLS)":                            flyte.NewClientConfig("10.0.0.9"),
 		"dns:///[fd00::1]:443 (TLS)":                           flyte.NewClientConfig("dns:///[fd00::1]"),
 		"dns:///flyte:81 (insecure)":                           flyte.NewClientConfig("flyte:81").WithInsecure(),

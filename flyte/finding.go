@@ -93,4 +93,12 @@ const (
 	CodePortInUse = "port-in-use"
 	// CodeTestsOnly: what is installed is for tests only.
 	CodeTestsOnly = "tests-only"
+	// CodeUnreachable: nobody answers where a hosted Flyte should be.
+	CodeUnreachable = "unreachable"
+	// CodeNoDiscovery: what answers does not tell how to log in.
+	CodeNoDiscovery = "no-discovery"
+	// CodeLogin: a login cannot be had, or is refused.
+	CodeLogin = "login"
+	// CodeHostedVersion: which release a hosted Flyte is.
+	CodeHostedVersion = "hosted-version"
 )
