@@ -57,8 +57,9 @@
 // same package, profiles of the same owner, and people that the dashboard has let in
 // are left as they are.
 //
-// An uninstall leaves profiles, namespaces and definitions, and refuses to take
-// an operator away while custom resources of its kinds exist.
+// An uninstall leaves profiles, namespaces, volumes and definitions, unless
+// [KubeflowStack.WithProfilesDeleted] and the like name them, and refuses to take an
+// operator away while custom resources of others' need it.
 //
 // # Errors
 //

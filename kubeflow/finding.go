@@ -73,6 +73,8 @@ const (
 	CodeDNS = "dns"
 	// CodeLogin: the host's page does not lead to the login.
 	CodeLogin = "login"
+	// CodeInUse: something cannot be taken away, because others need it.
+	CodeInUse = "in-use"
 	// CodeKept: something that is no longer wanted stays.
 	CodeKept = "kept"
 )

@@ -53,6 +53,9 @@ func (s instanceStep) step(needs ...string) planewright.Step {
 		Await:  s.await,
 		Verify: s.verify,
 		Undo:   s.undo,
+		CheckUndo: func(ctx context.Context, _ *planewright.Run) ([]planewright.Finding, error) {
+			return s.mayUndo(ctx)
+		},
 		Render: func(_ context.Context, run *planewright.Run) ([]planewright.File, error) {
 			desired, _, err := s.desired(run)
 			if err != nil {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/kube"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // undo deletes the custom resource, and waits until its operator has removed
@@ -17,10 +17,15 @@ func (s instanceStep) undo(ctx context.Context, run *planewright.Run) error {
 	if err != nil || ref == (kube.Ref{}) {
 		return err
 	}
+	left, err := s.endangered(ctx)
+	if err != nil {
+		return err
+	}
+	if len(left) > 0 {
+		return fmt.Errorf("%s; delete them first: %w", endangers(left), planewright.ErrBlocked)
+	}
 	if s.Component == ComponentBase {
-		if err := s.protectProfiles(ctx, run); err != nil {
-			return err
-		}
+		s.keepDefinition(run, profilesDefinition)
 	}
 	return s.deleteOwn(ctx, run, s.workload, ref)
 }
@@ -44,27 +49,43 @@ func (s instanceStep) liveRef(ctx context.Context) (kube.Ref, error) {
 	return kube.Ref{APIVersion: kinds[i].apiVersion, Kind: s.Kind, Namespace: s.instance.namespace, Name: s.instance.name}, nil
 }
 
-// protectProfiles refuses to take the base away if the definition of profiles
-// would go with it, and with that all profiles, their namespaces and data.
-func (s instanceStep) protectProfiles(ctx context.Context, run *planewright.Run) error {
-	const name = "profiles.kubeflow.org"
-	definition, err := s.workload.Objects.Get(ctx, definitionRef(name))
-	if err != nil {
-		return ignoreMissing(err)
-	}
-	profiles, err := s.workload.Objects.List(ctx, kube.ListRequest{APIVersion: profileAPI, Kind: "Profile"})
-	if err != nil {
-		return ignoreMissing(err)
+// profilesDefinition is the definition of profiles.
+const profilesDefinition = "profiles.kubeflow.org"
+
+// endangered are the profiles that would go with the base: those that are to
+// stay, if its chart owns their definition.
+func (s instanceStep) endangered(ctx context.Context) ([]*unstructured.Unstructured, error) {
+	definition, err := s.workload.Objects.Get(ctx, definitionRef(profilesDefinition))
+	if err != nil || s.Component != ComponentBase {
+		return nil, ignoreMissing(err)
 	}
 	annotations := definition.GetAnnotations()
-	if annotations["meta.helm.sh/release-name"] != "" && annotations["helm.sh/resource-policy"] != "keep" && len(profiles) > 0 {
-		var names []string
-		for _, p := range profiles {
-			names = append(names, p.GetName())
-		}
-		return fmt.Errorf("the base stays: its chart would delete the definition %s, and with it the profiles %s, their namespaces and data; move what is to live on, and delete the profiles first: %w",
-			name, strings.Join(names, ", "), planewright.ErrBlocked)
+	if annotations["meta.helm.sh/release-name"] == "" || annotations["helm.sh/resource-policy"] == "keep" {
+		return nil, nil
 	}
-	run.Keep(definitionRef(name).In(s.workload.Name), "definitions stay: deleting one deletes all objects of its kind")
-	return nil
+	profiles, err := s.workload.Objects.List(ctx, kube.ListRequest{APIVersion: profileAPI, Kind: "Profile"})
+	return slices.DeleteFunc(profiles, s.goes), ignoreMissing(err)
+}
+
+func endangers(profiles []*unstructured.Unstructured) string {
+	return fmt.Sprintf("the base stays: its chart would delete the definition %s, and with it %s, their namespaces and data", profilesDefinition, refsOf(profiles))
+}
+
+// mayUndo finds profiles that would go with the base.
+func (s instanceStep) mayUndo(ctx context.Context) ([]planewright.Finding, error) {
+	ref, err := s.liveRef(ctx)
+	if err != nil || ref == (kube.Ref{}) {
+		return nil, err
+	}
+	live, err := s.workload.Objects.Get(ctx, ref)
+	if err != nil || !s.owns(live.GetLabels()) {
+		return nil, ignoreMissing(err)
+	}
+	left, err := s.endangered(ctx)
+	if err != nil || len(left) == 0 {
+		return nil, err
+	}
+	object := definitionRef(profilesDefinition).In(s.workload.Name)
+	return []planewright.Finding{{Severity: planewright.SeverityError, Code: CodeInUse, Object: &object,
+		Cause: endangers(left), Fix: "move what is to live on, and delete the profiles first"}}, nil
 }

@@ -29,6 +29,7 @@ type KubeflowStack struct { //nolint:revive // a Stack is package planewright's 
 	registries       []ModelRegistry
 	profiles         []Profile
 	bindings         []NamespaceBinding
+	unkept           unkept
 	manageURL        bool
 	adopt            bool
 	awaitPackages    bool

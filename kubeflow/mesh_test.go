@@ -173,6 +173,22 @@ func TestProvidersInEffectAreCarriedOverIntoAnOverlay(t *testing.T) {
 		_, err := stack.Uninstall(t.Context(), w.Env())
 		require.NoError(t, err)
 		assert.NotContains(t, spec(t, w, "global", meshRef()), "overlays")
+
+		install(t, w, stack)
+		edit(t, w, "global", meshRef(), func(o *unstructured.Unstructured) {
+			overlays, _, _ := unstructured.NestedSlice(o.Object, "spec", "overlays")
+			for _, p := range overlays[0].(map[string]any)["patches"].([]any) {
+				if p := p.(map[string]any); p["path"] == "spec.meshConfig.extensionProviders" {
+					p["value"] = append(p["value"].([]any), map[string]any{"name": "later", "zipkin": map[string]any{"port": int64(9411)}})
+				}
+			}
+			require.NoError(t, unstructured.SetNestedSlice(o.Object, overlays, "spec", "overlays"))
+		})
+		_, err = stack.Uninstall(t.Context(), w.Env())
+		require.NoError(t, err)
+		providers = patch(spec(t, w, "global", meshRef()), "spec.meshConfig.extensionProviders").([]any)
+		assert.Equal(t, []string{"otel", "later"}, []string{providers[0].(map[string]any)["name"].(string), providers[1].(map[string]any)["name"].(string)},
+			"what somebody has added since is kept, and with it what it would hide")
 	})
 }
 

@@ -2,6 +2,7 @@ package kubeflow
 
 import (
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -37,11 +38,15 @@ func (k meshKey) patchPath() string {
 	return string(k)
 }
 
-// meshDocument reads and writes the settings in the object that holds them. A
-// value that is nil is not there.
+// meshDocument reads and writes the settings in the object that holds them.
 type meshDocument interface {
+	// get returns a value, nil if it is not there.
 	get(key meshKey) any
-	set(key meshKey, value any)
+	// set gives a key a value, and returns what it made for it that was not
+	// there: the key itself, and what is around it.
+	set(key meshKey, value any) (made []string)
+	// clear takes a key away, and of what is around it what was made and is empty.
+	clear(key meshKey, made []string)
 }
 
 // istioDocument is an Istio of version 2: the settings are its values.
@@ -52,19 +57,23 @@ func (d istioDocument) get(key meshKey) any {
 	return v
 }
 
-func (d istioDocument) set(key meshKey, value any) {
-	if value == nil {
-		d.remove(key.fields())
-		return
+func (d istioDocument) set(key meshKey, value any) (made []string) {
+	path := key.fields()
+	for n := range path {
+		if _, ok, _ := unstructured.NestedFieldNoCopy(d.obj.Object, path[:n+1]...); !ok {
+			made = append(made, strings.Join(path[:n+1], "."))
+		}
 	}
-	_ = unstructured.SetNestedField(d.obj.Object, value, key.fields()...)
+	_ = unstructured.SetNestedField(d.obj.Object, value, path...)
+	return made
 }
 
-// remove takes a field away, and the maps that it leaves empty below the values.
-func (d istioDocument) remove(path []string) {
+func (d istioDocument) clear(key meshKey, made []string) {
+	path := key.fields()
 	unstructured.RemoveNestedField(d.obj.Object, path...)
-	for n := len(path) - 1; n > 2; n-- {
-		if m := mapAt(d.obj.Object, path[:n]...); m == nil || len(m) > 0 {
+	for n := len(path) - 1; n > 0; n-- {
+		m := mapAt(d.obj.Object, path[:n]...)
+		if m == nil || len(m) > 0 || !slices.Contains(made, strings.Join(path[:n], ".")) {
 			return
 		}
 		unstructured.RemoveNestedField(d.obj.Object, path[:n]...)
@@ -76,6 +85,13 @@ func (d istioDocument) remove(path []string) {
 type overlayDocument struct{ obj *unstructured.Unstructured }
 
 const overlayKind = "IstioOperator"
+
+// What is around a patch, as notes call it.
+const (
+	madeOverlays = "overlays"
+	madeOverlay  = "overlay"
+	madePatches  = "patches"
+)
 
 // overlays returns the overlays, the index of the one that counts (-1 if there is none), and its patches.
 func (d overlayDocument) overlays() (overlays []any, at int, patches []any) {
@@ -105,28 +121,45 @@ func (d overlayDocument) get(key meshKey) any {
 	return nil
 }
 
-func (d overlayDocument) set(key meshKey, value any) {
+func (d overlayDocument) set(key meshKey, value any) (made []string) {
+	overlays, at, patches := d.overlays()
+	if _, ok, _ := unstructured.NestedFieldNoCopy(d.obj.Object, "spec", "overlays"); !ok {
+		made = append(made, madeOverlays)
+	}
+	if at < 0 {
+		made = append(made, madeOverlay)
+		overlays, at = append(overlays, map[string]any{"kind": overlayKind}), len(overlays)
+	}
+	overlay := overlays[at].(map[string]any)
+	if _, ok := overlay["patches"]; !ok {
+		made = append(made, madePatches)
+	}
+	if i := patchIndex(patches, key); i >= 0 {
+		patches[i].(map[string]any)["value"] = value
+	} else {
+		made = append(made, string(key))
+		patches = append(patches, map[string]any{"path": key.patchPath(), "value": value})
+	}
+	overlay["patches"] = patches
+	_ = unstructured.SetNestedSlice(d.obj.Object, overlays, "spec", "overlays")
+	return made
+}
+
+func (d overlayDocument) clear(key meshKey, made []string) {
 	overlays, at, patches := d.overlays()
 	i := patchIndex(patches, key)
-	switch {
-	case value == nil && i < 0:
+	if i < 0 {
 		return
-	case value == nil:
-		patches = slices.Delete(patches, i, i+1)
-	case i < 0:
-		patches = append(patches, map[string]any{"path": key.patchPath(), "value": value})
-	default:
-		patches[i].(map[string]any)["value"] = value
 	}
-	switch {
-	case at < 0:
-		overlays = append(overlays, map[string]any{"kind": overlayKind, "patches": patches})
-	case len(patches) == 0:
+	overlay := overlays[at].(map[string]any)
+	overlay["patches"] = slices.Delete(patches, i, i+1)
+	if len(patches) == 1 && slices.Contains(made, madePatches) {
+		delete(overlay, "patches")
+	}
+	if len(overlay) == 1 && slices.Contains(made, madeOverlay) {
 		overlays = slices.Delete(overlays, at, at+1)
-	default:
-		overlays[at].(map[string]any)["patches"] = patches
 	}
-	if len(overlays) == 0 {
+	if len(overlays) == 0 && slices.Contains(made, madeOverlays) {
 		unstructured.RemoveNestedField(d.obj.Object, "spec", "overlays")
 		return
 	}

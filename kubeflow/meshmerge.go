@@ -14,13 +14,15 @@ import (
 type meshNote struct {
 	Interval bool `json:"interval,omitempty"`
 	Provider bool `json:"provider,omitempty"`
-	// Carried tells that the list of providers was not there, and has been made
-	// of the ones in effect.
-	Carried bool `json:"carried,omitempty"`
+	// Carried are the names of the providers in effect that the list was made
+	// of, because it was not there.
+	Carried []string `json:"carried,omitempty"`
 	// CA is the text that was added to the trusted authorities.
 	CA string `json:"ca,omitempty"`
 	// Fingerprints are the SHA-256 sums of the certificates in CA.
 	Fingerprints []string `json:"fingerprints,omitempty"`
+	// Made is what was not there and was made for it: keys, and maps around them.
+	Made []string `json:"made,omitempty"`
 }
 
 func (n meshNote) text() string {
@@ -61,10 +63,19 @@ func (m *meshMerge) merge(login certificate) {
 	m.provider()
 }
 
+// set gives a key a value, and notes what was made for it.
+func (m *meshMerge) set(key meshKey, value any) {
+	for _, made := range m.doc.set(key, value) {
+		if !slices.Contains(m.note.Made, made) {
+			m.note.Made = append(m.note.Made, made)
+		}
+	}
+}
+
 func (m *meshMerge) interval() {
 	switch have := m.doc.get(meshInterval); {
 	case have == nil:
-		m.doc.set(meshInterval, refreshInterval)
+		m.set(meshInterval, refreshInterval)
 		m.note.Interval = true
 		m.diff = append(m.diff, planewright.FieldDiff{Path: string(meshInterval), After: refreshInterval})
 	case have != refreshInterval:
@@ -93,7 +104,7 @@ func (m *meshMerge) authority(login certificate) {
 	if have != "" && !strings.HasSuffix(have, "\n") {
 		added = "\n" + added
 	}
-	m.doc.set(meshCA, have+added)
+	m.set(meshCA, have+added)
 	m.note.CA, m.note.Fingerprints = added, login.fingerprints
 	m.diff = append(m.diff, planewright.FieldDiff{Path: string(meshCA), Before: before, After: "trusts " + trusted(have+added)})
 }
@@ -128,7 +139,7 @@ func (m *meshMerge) provider() {
 		return
 	}
 	if listed == nil && len(m.effective) > 0 {
-		list, m.note.Carried = m.effective, true
+		list, m.note.Carried = m.effective, providerNames(m.effective)
 	}
 	i := providerAt(list)
 	switch {
@@ -143,7 +154,7 @@ func (m *meshMerge) provider() {
 	default:
 		list = append(slices.Clone(list), loginProvider())
 	}
-	m.doc.set(meshProviders, list)
+	m.set(meshProviders, list)
 	m.note.Provider = true
 	m.diff = append(m.diff, planewright.FieldDiff{Path: string(meshProviders) + "[name=" + providerName + "]", After: "envoyExtAuthzHttp of " + loginProvider()["envoyExtAuthzHttp"].(map[string]any)["service"].(string)})
 }
@@ -151,20 +162,21 @@ func (m *meshMerge) provider() {
 // unmerge takes away what the note says, and nothing else.
 func (m *meshMerge) unmerge() {
 	if m.note.Interval && m.doc.get(meshInterval) == refreshInterval {
-		m.doc.set(meshInterval, nil)
+		m.doc.clear(meshInterval, m.note.Made)
 	}
 	if have, _ := m.doc.get(meshCA).(string); m.note.CA != "" && strings.Contains(have, m.note.CA) {
-		if left := strings.Replace(have, m.note.CA, "", 1); left != "" {
+		if left := strings.Replace(have, m.note.CA, "", 1); left != "" || !slices.Contains(m.note.Made, string(meshCA)) {
 			m.doc.set(meshCA, left)
 		} else {
-			m.doc.set(meshCA, nil)
+			m.doc.clear(meshCA, m.note.Made)
 		}
 	}
 	list, _ := m.doc.get(meshProviders).([]any)
 	if i := providerAt(list); m.note.Provider && i >= 0 {
 		list = slices.Delete(slices.Clone(list), i, i+1)
-		if len(list) == 0 || m.note.Carried {
-			m.doc.set(meshProviders, nil)
+		others := slices.DeleteFunc(providerNames(list), func(name string) bool { return slices.Contains(m.note.Carried, name) })
+		if len(others) == 0 && slices.Contains(m.note.Made, string(meshProviders)) {
+			m.doc.clear(meshProviders, m.note.Made)
 		} else {
 			m.doc.set(meshProviders, list)
 		}

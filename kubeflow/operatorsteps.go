@@ -44,7 +44,7 @@ func (o operatorBinding) operatorSteps(needs ...string) []planewright.Step {
 	offered := packageStep{o}.step()
 	namespace := namespaceStep{o}.step()
 	group := groupStep{o}.step(namespace.ID)
-	subscription := subscriptionStep{o}.step(offered.ID, group.ID)
+	subscription := subscriptionStep{o}.step(append(needsOf(o.unkeptSteps()...), offered.ID, group.ID)...)
 	installed := csvStep{o}.step(append([]string{subscription.ID}, needs...)...)
 	return []planewright.Step{offered, namespace, group, subscription, installed}
 }

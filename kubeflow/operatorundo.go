@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/kube"
@@ -27,8 +27,17 @@ func (s subscriptionStep) undo(ctx context.Context, run *planewright.Run) error 
 	if err != nil {
 		return err
 	}
-	if err := s.refuseWhileUsed(ctx, run, csv); err != nil {
+	left, err := s.users(ctx, csv)
+	if err != nil {
 		return err
+	}
+	if len(left) > 0 {
+		return fmt.Errorf("%s; delete them first: %w", inUse(csv, left), planewright.ErrBlocked)
+	}
+	if csv != nil {
+		for _, kind := range customsOf(mapAt(csv.Object, "spec", "customresourcedefinitions"), nil) {
+			s.keepDefinition(run, kind.crd)
+		}
 	}
 	if sub != nil {
 		if err := deleteAndWait(ctx, run, s.workload, sub); err != nil {
@@ -70,28 +79,46 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// refuseWhileUsed returns an error that names the custom resources of the
-// operator's kinds, if there are any, and keeps the definitions.
-func (o operatorBinding) refuseWhileUsed(ctx context.Context, run *planewright.Run, csv *unstructured.Unstructured) error {
+// users are the custom resources of the operator's kinds.
+func (o operatorBinding) users(ctx context.Context, csv *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
 	if csv == nil {
-		return nil
+		return nil, nil
 	}
-	var left []string
+	var all []*unstructured.Unstructured
 	for _, kind := range customsOf(mapAt(csv.Object, "spec", "customresourcedefinitions"), nil) {
 		list, err := o.workload.Objects.List(ctx, kube.ListRequest{APIVersion: kind.apiVersion, Kind: kind.kind})
 		if err != nil && !errors.Is(err, planewright.ErrNotFound) {
-			return err
+			return nil, err
 		}
-		for _, obj := range list {
-			left = append(left, kube.RefOf(obj).String())
-		}
-		run.Keep(definitionRef(kind.crd).In(o.workload.Name), "definitions stay: deleting one deletes all objects of its kind")
+		all = append(all, list...)
 	}
-	if len(left) > 0 {
-		return fmt.Errorf("operator %s stays: %s would be left without anybody to remove what holds them; delete them first: %w",
-			csv.GetName(), strings.Join(left, ", "), planewright.ErrBlocked)
+	return all, nil
+}
+
+// inUse says why an operator stays.
+func inUse(csv *unstructured.Unstructured, users []*unstructured.Unstructured) string {
+	return fmt.Sprintf("operator %s stays: %s would be left without anybody to remove what holds them", csv.GetName(), refsOf(users))
+}
+
+// mayUndo finds custom resources of others' that need the operator.
+func (s subscriptionStep) mayUndo(ctx context.Context, _ *planewright.Run) ([]planewright.Finding, error) {
+	sub, err := s.subscribed(ctx)
+	if err != nil || sub == nil || !s.owns(sub.GetLabels()) {
+		return nil, err
 	}
-	return nil
+	csv, err := s.csvOf(ctx, sub)
+	if err != nil {
+		return nil, err
+	}
+	left, err := s.users(ctx, csv)
+	if err != nil {
+		return nil, err
+	}
+	if left = slices.DeleteFunc(left, s.goes); len(left) == 0 {
+		return nil, nil
+	}
+	object := kube.RefOf(csv).In(s.workload.Name)
+	return []planewright.Finding{{Severity: planewright.SeverityError, Code: CodeInUse, Object: &object, Cause: inUse(csv, left), Fix: "delete them first"}}, nil
 }
 
 func definitionRef(name string) kube.Ref {

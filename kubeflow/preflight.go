@@ -73,8 +73,6 @@ func (b binding) probeOLM(ctx context.Context, _ *planewright.Run) ([]planewrigh
 // definition is what of a CustomResourceDefinition says where its objects are.
 type definition struct {
 	apiVersion, kind, name string
-	established            bool
-	annotations            map[string]string
 }
 
 // definitions finds the definitions whose kind, in lower case, is the given one, in whatever group.
@@ -85,20 +83,22 @@ func definitions(ctx context.Context, cluster kube.Cluster, kind string) ([]defi
 	}
 	var found []definition
 	for _, crd := range list {
-		named := textAt(crd.Object, "spec", "names", "kind")
-		if strings.ToLower(named) != kind {
-			continue
+		if d := readDefinition(crd); strings.ToLower(d.kind) == kind {
+			found = append(found, d)
 		}
-		d := definition{kind: named, name: crd.GetName(), established: isTrue(crd, "Established"), annotations: crd.GetAnnotations()}
-		for _, v := range mapsAt(crd.Object, "spec", "versions") {
-			if served, _ := v["served"].(bool); served {
-				d.apiVersion = textAt(crd.Object, "spec", "group") + "/" + textAt(v, "name")
-				break
-			}
-		}
-		found = append(found, d)
 	}
 	return found, nil
+}
+
+func readDefinition(crd *unstructured.Unstructured) definition {
+	d := definition{kind: textAt(crd.Object, "spec", "names", "kind"), name: crd.GetName()}
+	for _, v := range mapsAt(crd.Object, "spec", "versions") {
+		if served, _ := v["served"].(bool); served {
+			d.apiVersion = textAt(crd.Object, "spec", "group") + "/" + textAt(v, "name")
+			break
+		}
+	}
+	return d
 }
 
 // objectsOf lists the objects of a kind, in whatever group it is.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/planewright/planewright"
@@ -54,13 +55,7 @@ func (s profileStep) step(needs ...string) planewright.Step {
 		Apply:  s.apply,
 		Await:  s.await,
 		Verify: s.verify,
-		Undo: func(ctx context.Context, run *planewright.Run) error {
-			if _, err := s.workload.Objects.Get(ctx, s.ref()); err != nil {
-				return ignoreMissing(err)
-			}
-			run.Keep(s.ref().In(s.workload.Name), "deleting a profile deletes its namespace and all data in it")
-			return nil
-		},
+		Undo:   s.undo,
 		Render: func(context.Context, *planewright.Run) ([]planewright.File, error) {
 			return s.render(id, s.desired())
 		},
@@ -236,6 +231,32 @@ func (s profileStep) await(ctx context.Context, run *planewright.Run) error {
 	}
 	return s.workload.Objects.Wait(ctx, kube.WaitRequest{Refs: s.made(), Progress: progress(run),
 		Until: func(obj *unstructured.Unstructured) (bool, string) { return obj != nil, "does not exist yet" }})
+}
+
+// undo keeps the profile, unless it is the stack's own and named.
+func (s profileStep) undo(ctx context.Context, run *planewright.Run) error {
+	live, err := s.workload.Objects.Get(ctx, s.ref())
+	if err != nil {
+		return ignoreMissing(err)
+	}
+	if !slices.Contains(s.unkept.profiles, s.profile.name) {
+		run.Keep(s.ref().In(s.workload.Name), "deleting a profile deletes its namespace and all data in it")
+		return nil
+	}
+	if err := s.deleteOwn(ctx, run, s.workload, s.ref()); err != nil || !s.owns(live.GetLabels()) {
+		return err
+	}
+	ns, err := s.namespaceOf(ctx, s.profile.name)
+	if err != nil || ns == nil {
+		return err
+	}
+	for _, owner := range ns.GetOwnerReferences() {
+		if string(owner.UID) == identity(live) {
+			return s.workload.Objects.Wait(ctx, kube.WaitRequest{Refs: []kube.Ref{namespaceRef(s.profile.name)}, Until: kube.Gone, Progress: progress(run)})
+		}
+	}
+	run.Keep(namespaceRef(s.profile.name).In(s.workload.Name), "it was there before the profile")
+	return nil
 }
 
 func (s profileStep) verify(ctx context.Context, _ *planewright.Run) ([]planewright.Finding, error) {

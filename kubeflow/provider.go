@@ -40,6 +40,17 @@ func providerAt(list []any) int {
 	return -1
 }
 
+// providerNames are the names of providers; what has none is an empty name.
+func providerNames(list []any) []string {
+	names := []string{}
+	for _, item := range list {
+		m, _ := item.(map[string]any)
+		name, _ := m["name"].(string)
+		names = append(names, name)
+	}
+	return names
+}
+
 // sameProvider reports whether a provider is the login's.
 func sameProvider(item any) bool {
 	m, ok := item.(map[string]any)

@@ -100,6 +100,18 @@ func (p pruneStep) check(ctx context.Context) (planewright.Change, error) {
 		if err != nil {
 			return planewright.Change{}, err
 		}
+		if f.delete && f.ref.Kind == "Subscription" {
+			if component, ok := p.component(); ok {
+				found, err := subscriptionStep{p.operator(component)}.mayUndo(ctx, nil)
+				if err != nil {
+					return planewright.Change{}, err
+				}
+				if len(found) > 0 {
+					return planewright.Change{Action: planewright.ActionBlocked, Fingerprint: f.version,
+						Reason: found[0].Cause + "; " + found[0].Fix + ", or keep the component"}, nil
+				}
+			}
+		}
 		if f.delete {
 			change.Action = planewright.ActionDelete
 			change.Diff = append(change.Diff, planewright.FieldDiff{Path: o.String(), Before: "exists"})

@@ -179,6 +179,8 @@ func TestAnOperatorStaysWhileSomebodyElsesObjectsNeedIt(t *testing.T) {
 		_, err := whole().Uninstall(t.Context(), w.Env())
 		require.ErrorIs(t, err, planewright.ErrBlocked)
 		require.ErrorContains(t, err, "operator model-registry-operator.v0.3.0 stays: ModelRegistry default/theirs would be left without anybody to remove what holds them")
+		assert.Equal(t, "operator model-registry-operator.v0.3.0 stays: ModelRegistry default/theirs would be left without anybody to remove what holds them; delete them first, or keep the component",
+			blocked(t, w, bare(), "kubeflow/ml/modelregistry/subscription/pruned"), "nor does a stack that no longer names the component take it away")
 		ref := kube.Ref{APIVersion: "operator.alauda.io/v1", Kind: "ModelRegistry", Namespace: "default", Name: "theirs"}
 		require.NoError(t, w.Cluster("workload").Objects.Delete(t.Context(), ref, kube.DeleteOptions{}))
 		settle()
@@ -216,4 +218,56 @@ func TestAPlanThatChangesBetweenTheLookAndTheApprovalIsNotApproved(t *testing.T)
 			}
 		}
 	})
+}
+
+// What is approved in a namespace is approved for all of it: where somebody else
+// has subscribed to something in the operator's namespace, OLM puts both into one
+// plan, which is left to whoever can tell.
+func TestAPlanThatAlsoInstallsWhatSomebodyElseSubscribedToIsNotApproved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		other := kubeflowtest.Package{Name: "other-operator", Channel: "stable", Versions: []kubeflowtest.Version{{CSV: "other-operator.v1.0.0"}, {CSV: "other-operator.v1.1.0"}}}
+		theirs := manifest("operators.coreos.com/v1alpha1", "Subscription", "kfbase-operator", "theirs", map[string]any{"spec": map[string]any{
+			"name": "other-operator", "channel": "stable", "source": "platform", "sourceNamespace": "cpaas-system", "installPlanApproval": "Automatic", "startingCSV": "other-operator.v1.0.0"}})
+		w := newWorld(t, kubeflowtest.WithPackages(append(kubeflowtest.Packages(), other)...),
+			workloadWith(manifest("v1", "Namespace", "", "kfbase-operator", nil),
+				manifest("operators.coreos.com/v1", "OperatorGroup", "kfbase-operator", "all", nil), theirs))
+		settle()
+		installed := names(w, "workload", "ClusterServiceVersion")
+		require.Contains(t, installed, "kfbase-operator/other-operator.v1.1.0", "alone, it was upgraded by itself")
+		other.Versions = append(other.Versions, kubeflowtest.Version{CSV: "other-operator.v1.2.0"})
+		w.Break("other-operator", kubeflowtest.NoPlan) // until the stack has subscribed
+		w.Offer(other)
+		workload := w.Cluster("workload")
+		workload.Objects = subscribing{workload.Objects, func() { w.Mend("other-operator") }}
+
+		_, err := bare().Install(t.Context(), w.Env().WithClusters(workload))
+		operator, ok := errors.AsType[*kubeflow.OperatorError](err)
+		require.True(t, ok, "%v", err)
+		assert.Equal(t, kubeflow.SignForeignPlan, operator.Sign)
+		assert.Contains(t, operator.Cause, "kfbase-operator.v26.3.0")
+		assert.Contains(t, operator.Cause, "other-operator.v1.2.0")
+		assert.Equal(t, "give the operator a namespace of its own: what is approved in a namespace is approved for all of it", operator.Fix)
+		settle()
+		assert.Equal(t, installed, names(w, "workload", "ClusterServiceVersion"), "neither of the two came")
+		assert.Greater(t, len(names(w, "workload", "InstallPlan")), 1, "older plans of the namespace stay beside it")
+
+		stack := bare().WithBase(kubeflow.NewBase().WithOperatorNamespace("kubeflow-base"))
+		require.NoError(t, w.Cluster("workload").Objects.Delete(t.Context(),
+			kube.Ref{APIVersion: "operators.coreos.com/v1alpha1", Kind: "Subscription", Namespace: "kfbase-operator", Name: "kfbase-operator"}, kube.DeleteOptions{}))
+		settle()
+		install(t, w, stack)
+	})
+}
+
+// subscribing tells when the stack subscribes.
+type subscribing struct {
+	kube.Objects
+	then func()
+}
+
+func (s subscribing) Apply(ctx context.Context, obj *unstructured.Unstructured, opts kube.ApplyOptions) (*unstructured.Unstructured, error) {
+	if obj.GetKind() == "Subscription" {
+		s.then()
+	}
+	return s.Objects.Apply(ctx, obj, opts)
 }

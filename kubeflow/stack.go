@@ -23,6 +23,8 @@ const (
 //	kubeflow/ml/login-certificate          the certificate of the platform's login
 //	kubeflow/ml/mesh                       the login, in the service mesh
 //	kubeflow/ml/mesh-webhooks              webhooks of a mesh of version 1, with the option
+//	kubeflow/ml/definitions                definitions that an uninstall deletes, if there are any
+//	kubeflow/ml/volumes                    volumes that an uninstall deletes, if there are any
 //	kubeflow/ml/base/package               what the catalog offers
 //	kubeflow/ml/base/namespace             the operator's namespace
 //	kubeflow/ml/base/operatorgroup         its OperatorGroup
@@ -77,7 +79,9 @@ func (s KubeflowStack) Verify(ctx context.Context, env Env, options ...planewrig
 }
 
 // Uninstall is planewright.Uninstall for this stack alone. Profiles, their
-// namespaces and CustomResourceDefinitions stay.
+// namespaces, volumes and CustomResourceDefinitions stay, unless they are named by
+// [KubeflowStack.WithProfilesDeleted], [KubeflowStack.WithVolumesDeleted] and
+// [KubeflowStack.WithDefinitionsDeleted].
 func (s KubeflowStack) Uninstall(ctx context.Context, env Env, options ...planewright.Option) (*planewright.Report, error) {
 	return planewright.Uninstall(ctx, s.arguments(env, options)...)
 }
@@ -129,9 +133,9 @@ func (b binding) owns(labels map[string]string) bool {
 
 // steps are all of the stack's steps.
 func (b binding) steps() []planewright.Step {
-	platform := b.platformSteps()
-	steps := platform
-	needs := needsOf(platform...)
+	platform, unkept := b.platformSteps(), b.unkeptSteps()
+	steps := append(platform, unkept...)
+	needs := needsOf(steps...)
 	for _, component := range b.Components() {
 		o := b.operator(component)
 		if component == ComponentBase {

@@ -31,8 +31,9 @@ func (s subscriptionStep) step(needs ...string) planewright.Step {
 			change, _, err := s.check(ctx, run)
 			return s.checked(ctx, run, change, err)
 		},
-		Apply: s.apply,
-		Undo:  s.undo,
+		Apply:     s.apply,
+		CheckUndo: s.mayUndo,
+		Undo:      s.undo,
 		Render: func(context.Context, *planewright.Run) ([]planewright.File, error) {
 			return s.render(id, s.desired(offer{channel: s.Channel}, s.CSV))
 		},

@@ -213,7 +213,7 @@ func TestTheBaseStaysIfProfilesWouldGoWithIt(t *testing.T) {
 			})
 		_, err := stack.Uninstall(t.Context(), w.Env())
 		require.ErrorIs(t, err, planewright.ErrBlocked)
-		require.ErrorContains(t, err, "its chart would delete the definition profiles.kubeflow.org, and with it the profiles team-a")
+		require.ErrorContains(t, err, "its chart would delete the definition profiles.kubeflow.org, and with it Profile team-a, their namespaces and data")
 		assert.Empty(t, w.Fleet.Calls(kubefake.Call("delete").Kind("KubeflowBase")))
 		assert.Equal(t, []string{"team-a"}, names(w, kubeflowtest.Workload, "Profile"))
 	})

@@ -29,6 +29,7 @@ func (s KubeflowStack) validate(p *planewright.Problems) {
 	s.validateProfiles(p)
 	s.validateBindings(p)
 	s.validateRegistries(p)
+	s.validateUnkept(p)
 }
 
 func (s KubeflowStack) validateHost(p *planewright.Problems) {

@@ -40,7 +40,7 @@ func (k Kind) plural() string {
 	if stem, ok := strings.CutSuffix(lower(k.Kind), "y"); ok {
 		return stem + "ies"
 	}
-	return lower(k.Kind) + "s"
+	return strings.TrimSuffix(lower(k.Kind), "s") + "s"
 }
 
 // Packages returns what the catalog offers by default: Kubeflow 26.03, and a

@@ -17,7 +17,7 @@ func (r *round) profile(p *object) {
 	name, owner := p.GetName(), textAt(p.Object, "spec", "owner", "name")
 	ns := r.get("", "Namespace", "", name)
 	if ns == nil {
-		ns = r.ensure(labelled(annotated(namespace(name), map[string]string{"owner": owner}), profileLabels()))
+		ns = r.ensure(ownedBy(labelled(annotated(namespace(name), map[string]string{"owner": owner}), profileLabels()), p))
 	}
 	if ns == nil || ns.GetUID() == "" {
 		return
