@@ -60,8 +60,34 @@ func (o operatorBinding) foreignPlan(plan *unstructured.Unstructured) *OperatorE
 		Cause: fmt.Sprintf("it would install %s; only %s may be installed here, so it is not approved", strings.Join(names, ", "), joinOr(o.allowed()))}
 }
 
-// apply approves the plans that lead to the pin, one after the other.
+// apply brings the operator to its pin. Operators that are there are upgraded one at a time.
 func (s csvStep) apply(ctx context.Context, run *planewright.Run) error {
+	sub, err := s.subscribed(ctx)
+	if err != nil {
+		return err
+	}
+	if sub == nil || s.installedCSV(sub) == "" {
+		return s.approvePlans(ctx, run)
+	}
+	select {
+	case s.upgrading <- struct{}{}:
+	default:
+		run.Progress("waits until another operator has been upgraded")
+		select {
+		case s.upgrading <- struct{}{}:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	defer func() { <-s.upgrading }()
+	if err := s.approvePlans(ctx, run); err != nil {
+		return err
+	}
+	return s.await(ctx, run)
+}
+
+// approvePlans approves the plans that lead to the pin, one after the other.
+func (s csvStep) approvePlans(ctx context.Context, run *planewright.Run) error {
 	done := ""
 	for {
 		sub, err := s.subscribed(ctx)

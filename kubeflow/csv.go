@@ -67,10 +67,15 @@ func (s csvStep) check(ctx context.Context, run *planewright.Run) (planewright.C
 	if plan != nil && isApproved(plan) && contains(plan, s.CSV) {
 		return planewright.Change{Fingerprint: installed, Pending: fmt.Sprintf("%s is approved and its phase is %s", kube.RefOf(plan), textAt(plan.Object, "status", "phase"))}, nil
 	}
-	if _, err := s.offered.Get(run); err != nil {
+	offered, err := s.offered.Get(run)
+	if err != nil {
 		return planewright.Change{}, err
 	}
-	return s.change(installed), nil
+	change := s.change(installed)
+	if installed != "" {
+		err = s.tellKinds(ctx, &change, s.csvRef(sub.GetNamespace(), installed), offered)
+	}
+	return change, err
 }
 
 // change is what approving will bring.

@@ -35,6 +35,10 @@
 // are the pin, or named in [Operator.Through]. A plan with anything else in it is
 // refused, and named. A newer version on offer is information.
 //
+// New pins upgrade operators that are there: the base first, one at a time, by
+// exactly the plans that lead to the pins. The plan tells which definitions and keys of
+// custom resources change.
+//
 // Every operator has a namespace of its own, called like its package if nothing
 // else is said: what OLM approves in a namespace, it approves for all of it. The base comes
 // first; the others follow independently of each other.

@@ -106,10 +106,12 @@ type binding struct {
 	global, workload kube.Cluster
 	// certificate is given by the step that reads it.
 	certificate planewright.Output[certificate]
+	// upgrading holds the operator that is being upgraded.
+	upgrading chan struct{}
 }
 
 func newBinding(s KubeflowStack, env Env) binding {
-	b := binding{KubeflowStack: s, env: env}
+	b := binding{KubeflowStack: s, env: env, upgrading: make(chan struct{}, 1)}
 	b.global, _ = env.cluster(s.global)
 	b.workload, _ = env.cluster(s.workload)
 	b.certificate = planewright.NewOutput[certificate](b.step("login-certificate"), "certificate")

@@ -1,18 +1,21 @@
 package kubeflow_test
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/planewright/planewright"
+	"github.com/planewright/planewright/kube"
 	"github.com/planewright/planewright/kubeflow"
 	"github.com/planewright/planewright/kubeflow/kubeflowtest"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// pinned2 is a stack of base and trainer, the trainer at a pin.
+// withTrainer is a stack of base and trainer, the trainer at a pin.
 func withTrainer(pin string, through ...string) kubeflow.KubeflowStack {
 	release := kubeflowtest.Release()
 	o, _ := release.Operator(kubeflow.ComponentTrainer)
@@ -57,6 +60,85 @@ func TestAnOperatorIsUpgradedToItsNewPinAndNoFurther(t *testing.T) {
 		assert.Empty(t, install(t, w, next).Changed())
 		assert.Zero(t, w.Fleet.Writes("workload"))
 		assert.Contains(t, blocked(t, w, withTrainer("kubeflow-trainer-operator.v2.1.0"), "kubeflow/ml/trainer/operator"), "an operator cannot go back")
+	})
+}
+
+func TestAPlanTellsWhatAnUpgradeChangesInCustomResources(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		offered := trainers("v2.1.0", "v2.2.0")
+		offered.Versions[1].Kinds = []kubeflowtest.Kind{
+			{Kind: "KubeflowTrainer", Example: map[string]any{"jobset": map[string]any{"enabled": false}, "runtimes": map[string]any{"torch": true}},
+				Keys: map[string]string{"jobset.enabled": "Enable JobSet", "replicas": "Replicas"}},
+			{Kind: "TrainerProfile"},
+		}
+		w.Offer(offered)
+		w.Settle()
+		install(t, w, withTrainer("kubeflow-trainer-operator.v2.1.0"))
+		plan, err := withTrainer("kubeflow-trainer-operator.v2.2.0").Plan(t.Context(), w.Env())
+		require.NoError(t, err)
+		step, _ := plan.Step("kubeflow/ml/trainer/operator")
+		assert.Equal(t, []planewright.FieldDiff{
+			{Path: "installedCSV", Before: "kubeflow-trainer-operator.v2.1.0", After: "kubeflow-trainer-operator.v2.2.0"},
+			{Path: "KubeflowTrainer: spec.jobset.enabled", Before: "true", After: "false"},
+			{Path: "KubeflowTrainer: spec.replicas", After: "Replicas"},
+			{Path: "KubeflowTrainer: spec.runtimes.torch", After: "true"},
+			{Path: "definition trainerprofiles.operator.alauda.io", After: "operator.alauda.io/v1"},
+		}, step.Change.Diff)
+
+		w.Offer(trainers("v2.1.0", "v2.2.0", "v2.3.0"))
+		w.Settle()
+		plan, err = withTrainer("kubeflow-trainer-operator.v2.2.0").Plan(t.Context(), w.Env())
+		require.NoError(t, err)
+		step, _ = plan.Step("kubeflow/ml/trainer/operator")
+		assert.Contains(t, step.Change.Reason, "the catalog describes kubeflow-trainer-operator.v2.3.0 alone, so what changes in custom resources is known once the operator is there")
+	})
+}
+
+// approving looks at the other operators whenever an install plan is approved.
+type approving struct {
+	kube.Objects
+	look func(approved string)
+}
+
+func (a approving) Patch(ctx context.Context, ref kube.Ref, patch kube.Patch) (*unstructured.Unstructured, error) {
+	if ref.Kind == "InstallPlan" {
+		a.look(ref.Namespace)
+	}
+	return a.Objects.Patch(ctx, ref, patch)
+}
+
+func TestOperatorsAreUpgradedOneAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		pinned := func(trainer, pipelines string) kubeflow.KubeflowStack {
+			release := kubeflowtest.Release().WithPin(kubeflow.ComponentTrainer, trainer).WithPin(kubeflow.ComponentPipelines, pipelines)
+			return kubeflow.NewKubeflowStack("ml", release, "global", "workload").WithHost(kubeflowtest.Host).
+				WithPipelines(kubeflow.NewPipelines()).WithTrainer(kubeflow.NewTrainer())
+		}
+		install(t, w, pinned("kubeflow-trainer-operator.v2.1.0", "kfp-operator.v26.3.0"))
+		w.Settle()
+		var order []string
+		workload := w.Cluster("workload")
+		workload.Objects = approving{workload.Objects, func(approved string) {
+			order = append(order, approved)
+			for _, o := range w.Fleet.Objects("workload") {
+				if o.GetKind() == "ClusterServiceVersion" && o.GetNamespace() != "aml-operator" {
+					assert.Equal(t, "Succeeded", field(t, o, "status", "phase"), "%s while a plan in %s is approved", o.GetName(), approved)
+				}
+			}
+		}}
+		var waited bool
+		_, err := pinned("kubeflow-trainer-operator.v2.2.0", "kfp-operator.v26.3.1").Install(t.Context(), w.Env().WithClusters(workload),
+			planewright.WithEvents(func(e planewright.Event) {
+				waited = waited || e.Message == "waits until another operator has been upgraded"
+			}))
+		require.NoError(t, err)
+		assert.ElementsMatch(t, []string{"kfp-operator", "kubeflow-trainer-operator"}, order)
+		assert.True(t, waited)
+		for ns, csv := range map[string]string{"kfp-operator": "kfp-operator.v26.3.1", "kubeflow-trainer-operator": "kubeflow-trainer-operator.v2.2.0"} {
+			get(t, w, "operators.coreos.com/v1alpha1", "ClusterServiceVersion", ns, csv)
+		}
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -66,6 +67,10 @@ func ownedBy(o, owner *object) *object {
 	refs = append(refs, map[string]any{"apiVersion": owner.GetAPIVersion(), "kind": owner.GetKind(), "name": owner.GetName(), "uid": string(owner.GetUID())})
 	_ = unstructured.SetNestedSlice(o.Object, refs, "metadata", "ownerReferences")
 	return o
+}
+
+func isOwnedBy(o, owner *object) bool {
+	return slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == owner.GetUID() })
 }
 
 func namespace(name string) *object { return newObject("v1", "Namespace", "", name, nil) }

@@ -272,6 +272,12 @@ func (r *round) operator(csv *object) {
 		return
 	}
 	d := r.ensure(ownedBy(deployment(csv.GetNamespace(), pkg.Name, image), csv))
+	if d != nil && d.GetUID() != "" && !isOwnedBy(d, csv) {
+		d = d.DeepCopy() // it was the version's before, and would go with it
+		d.SetOwnerReferences(nil)
+		r.update(ownedBy(d, csv))
+		return
+	}
 	if !available(d) || r.fault(pkg.Name) == NeverAvailable {
 		set("Installing", "InstallWaiting", "installing: waiting for deployment "+pkg.Name+" to become ready: deployment not available", nil)
 		r.waiting = r.fault(pkg.Name) != NeverAvailable
