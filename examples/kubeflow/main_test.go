@@ -18,7 +18,7 @@ import (
 func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = example().Run(t.Context(), args, &out, &errs)
+	code = new(demo).example().Run(t.Context(), args, &out, &errs)
 	return code, out.String(), errs.String()
 }
 
@@ -59,6 +59,27 @@ func TestAFaultThatPassesIsRetried(t *testing.T) {
 	assert.Contains(t, stdout, "retry    kubeflow/ml/mesh: attempt 1 failed")
 }
 
+func TestAPinOfOnesOwnIsInstalledAndAnEmptyOneListsWhatTheCatalogOffers(t *testing.T) {
+	code, stdout, stderr := run(t, "-pin", "pipelines=kfp-operator.v26.3.0", "-pin", "trainer=kubeflow-trainer-operator.v2.2.0", "-dry-run")
+	assert.Equal(t, program.ExitOK, code, stderr)
+	assert.Contains(t, stdout, "approves the install plan of kfp-operator.v26.3.0, and no other")
+	assert.Contains(t, stdout, "approves the install plan of kubeflow-trainer-operator.v2.2.0, and no other")
+
+	code, _, stderr = run(t, "-pin", "pipelines=", "-dry-run")
+	assert.Equal(t, program.ExitFailed, code)
+	assert.Contains(t, stderr, "release 26.03 does not say which version of kfp-operator to install; the catalog offers alpha: kfp-operator.v26.3.1, kfp-operator.v26.3.0")
+
+	code, _, stderr = run(t, "-pin", "katib=katib.v1")
+	assert.Equal(t, program.ExitUsage, code)
+	assert.Contains(t, stderr, "it is a component of [base pipelines modelregistry trainer]")
+}
+
+func TestAHostThatThePlatformDoesNotKnowIsRefused(t *testing.T) {
+	code, _, stderr := run(t, "-host", "ml.acme.example")
+	assert.Equal(t, program.ExitFailed, code)
+	assert.Contains(t, stderr, "https://ml.acme.example is not among the platform's access URLs")
+}
+
 func TestRenderWritesWhatToUploadAndWhatToApply(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "out")
 	code, _, stderr := run(t, "-render", folder)
@@ -75,16 +96,16 @@ func TestAStackIsTestedOnASimulatedPlatform(t *testing.T) {
 		platform := kubeflowtest.NewWorld()
 		defer platform.Close()
 		platform.Break("kfp-operator", kubeflowtest.NeverAvailable)
-		report, err := stack(release()).Install(t.Context(), platform.Env())
+		report, err := stack(release(nil)).Install(t.Context(), platform.Env())
 		require.ErrorIs(t, err, planewright.ErrTimeout)
 		trainer, _ := report.Step("kubeflow/ml/trainer/instance")
 		assert.Equal(t, planewright.OutcomeDone, trainer.Outcome, "the others go on")
 
 		platform.Mend("kfp-operator")
-		_, err = stack(release()).Install(t.Context(), platform.Env())
+		_, err = stack(release(nil)).Install(t.Context(), platform.Env())
 		require.NoError(t, err)
 		platform.Fleet.ForgetCalls()
-		_, err = stack(release()).Install(t.Context(), platform.Env())
+		_, err = stack(release(nil)).Install(t.Context(), platform.Env())
 		require.NoError(t, err)
 		assert.Zero(t, platform.Fleet.Writes("workload"))
 	})
