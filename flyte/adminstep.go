@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 
 	"github.com/planewright/planewright"
 	"github.com/planewright/planewright/flyte/admin"
@@ -38,10 +39,17 @@ func (s adminStep) with(ctx context.Context, run *planewright.Run, use func(*adm
 		return err
 	}
 	err = s.connected(ctx, use)
-	if _, unsettled := s.settled.Get(run); unsettled != nil && (errors.Is(err, planewright.ErrUnavailable) || errors.Is(err, planewright.ErrTimeout)) {
+	if _, unsettled := s.settled.Get(run); unsettled != nil && isAny(err,
+		planewright.ErrUnavailable, planewright.ErrTimeout,
+		// The login that is to come is not the one that it has.
+		planewright.ErrDenied, planewright.ErrUnsupported) {
 		return &planewright.UnknownError{Step: s.settled.Step(), Output: "what flyteadmin says"}
 	}
 	return err
+}
+
+func isAny(err error, targets ...error) bool {
+	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
 }
 
 func (s adminStep) connected(ctx context.Context, use func(*admin.Client) error) error {
@@ -82,7 +90,9 @@ func (s adminStep) forward(ctx context.Context) (*admin.Client, func(), error) {
 		return nil, nil, err
 	}
 	// The address is this machine's: no proxy stands before it.
-	client, err := admin.New("http://"+forwarding.Address(adminPort), admin.WithDialContext((&net.Dialer{}).DialContext))
+	address := "http://" + forwarding.Address(adminPort)
+	options := append(s.auth.adminOptions(address), admin.WithDialContext((&net.Dialer{}).DialContext))
+	client, err := admin.New(address, options...)
 	closeClient := func() {
 		if client != nil {
 			client.CloseIdleConnections()

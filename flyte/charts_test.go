@@ -84,6 +84,9 @@ func render(t *testing.T, c *kube.Chart, d Deployment) rendered {
 	if d.storage.keyed() {
 		in.storage = firstRevision
 	}
+	if !d.auth.IsZero() {
+		in.auth = firstRevision
+	}
 	l, err := d.layer(binary{d}, c, facts, in)
 	require.NoError(t, err)
 	return rendered{t, l, renderChart(t, kube.Release{Name: d.release, Namespace: d.namespace, Chart: c, Values: l.merged})}

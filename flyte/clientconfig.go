@@ -303,13 +303,17 @@ func (c ClientConfig) YAML() ([]byte, error) {
 	return text, nil
 }
 
-// ClientConfig returns how clients reach the deployment: by the control
-// plane's host where it has one, and otherwise by a port-forward to flyteadmin's
+// ClientConfig returns how clients reach the deployment: by its host where it
+// has one, and otherwise by a port-forward to flyteadmin's
 // gRPC port on port 8089 of the same machine, which the report of an install
 // says how to make.
 func (d Deployment) ClientConfig() ClientConfig {
-	if d.inPlanes() && d.control.host != "" {
-		return NewClientConfig(d.control.host).WithConsole("https://" + d.control.host)
+	config := NewClientConfig("localhost:8089").WithInsecure().WithConsole("http://localhost:8088")
+	if host := d.publicHost(); host != "" {
+		config = NewClientConfig(host).WithConsole("https://" + host)
 	}
-	return NewClientConfig("localhost:8089").WithInsecure().WithConsole("http://localhost:8088")
+	if !d.auth.IsZero() {
+		config = config.WithLogin(AuthPkce)
+	}
+	return config
 }

@@ -131,11 +131,11 @@ func TestEveryTypedValueIsReadByTheChart(t *testing.T) {
 	forEachChart(t, func(t *testing.T, c *kube.Chart) {
 		t.Helper()
 		for name, d := range map[string]Deployment{
-			"everything": everything(), "AWS": production(), "GCP": variants()["gcp"], "minimal": minimal(),
+			"everything": everything(), "login": withLogin(production()), "AWS": production(), "GCP": variants()["gcp"], "minimal": minimal(),
 		} {
-			l, err := d.layer(binary{d}, c, facts, inputs{database: "1", storage: "1"})
+			l, err := d.layer(binary{d}, c, facts, inputs{database: "1", storage: "1", auth: "1"})
 			require.NoError(t, err)
-			assert.Empty(t, unread(d.typedValues(l.overlay, l.defaults, revisions{"1", "1"}), facts), name)
+			assert.Empty(t, unread(d.typedValues(l.overlay, l.defaults, revisions{"1", "1", "1"}), facts), name)
 		}
 	})
 }

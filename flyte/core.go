@@ -56,9 +56,7 @@ func (c core) setCommon(v *layer, overlay, defaults kube.Values) {
 	v.set("configmap.task_logs.plugins.k8s-array", nil)
 	v.set("configmap.namespace_config.namespace_mapping.template", c.namespaceMapping())
 	v.set("configmap.domain.domains", c.domainValues())
-	// Without authentication nobody needs the secret, whose default is published.
-	v.set("secrets.adminOauthClientCredentials.enabled", false)
-	v.set("secrets.adminOauthClientCredentials.clientSecret", nil)
+	c.setMachineLogin(v)
 	v.set("workflow_notifications.config", nil)
 	for _, component := range c.pods.sorted() {
 		c.pods[component].set(v, component, overlay)

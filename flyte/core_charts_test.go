@@ -64,6 +64,9 @@ func renderPlane(t *testing.T, c *kube.Chart, d Deployment, i int) renderedPlane
 	if d.storage.keyed() {
 		in.storage = "1"
 	}
+	if !d.auth.IsZero() {
+		in.auth = firstRevision
+	}
 	if d.control.catalog.balanced {
 		in.catalog = "internal-lb.example:89"
 	}

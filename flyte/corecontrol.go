@@ -34,19 +34,26 @@ func (c controlRecipe) typed(overlay, defaults kube.Values, in inputs) kube.Valu
 	}
 	v.set("flyteadmin.initialProjects", anyList(c.projectNames()))
 	v.set("configmap.adminServer.auth.authorizedUris", c.authorizedURIs())
+	c.setAuth(v)
 	c.setClusters(v, in)
 	c.setResources(v)
 	annotate(v, map[string]string{
 		databaseRevisionAnnotation: in.database,
 		storageRevisionAnnotation:  in.storage,
-	}, "datacatalog", "flytescheduler")
+	}, "datacatalog")
+	annotate(v, map[string]string{
+		databaseRevisionAnnotation: in.database,
+		storageRevisionAnnotation:  in.storage,
+		authRevisionAnnotation:     in.auth,
+	}, "flytescheduler")
 	annotate(v, map[string]string{
 		databaseRevisionAnnotation:    in.database,
 		storageRevisionAnnotation:     in.storage,
+		authRevisionAnnotation:        in.auth,
 		credentialsRevisionAnnotation: in.credentials,
 	}, "flyteadmin", "cluster_resource_manager")
 	if c.control.executes != "" {
-		annotate(v, map[string]string{storageRevisionAnnotation: in.storage}, "flytepropeller")
+		annotate(v, map[string]string{storageRevisionAnnotation: in.storage, authRevisionAnnotation: in.auth}, "flytepropeller")
 	}
 	return v.values
 }
@@ -93,12 +100,26 @@ func (c controlRecipe) setClusters(v *layer, in inputs) {
 	for key, value := range c.clusterValues(in.endpoints) {
 		v.set("configmap.clusters."+key, value)
 	}
-	if len(c.dataplanes) == 0 {
-		return
+	var volumes, mounts []any
+	for _, item := range c.needed() {
+		switch item.path {
+		case adminVolumes:
+			volumes = append(volumes, item.item)
+		case adminVolumeMounts:
+			mounts = append(mounts, item.item)
+		}
 	}
-	v.set("flyteadmin.additionalVolumes", []any{credentialsVolume()})
-	v.set("flyteadmin.additionalVolumeMounts", []any{credentialsVolumeMount()})
+	if volumes != nil {
+		v.set(adminVolumes, volumes)
+		v.set(adminVolumeMounts, mounts)
+	}
 }
+
+// The lists of flyteadmin's volumes.
+const (
+	adminVolumes      = "flyteadmin.additionalVolumes"
+	adminVolumeMounts = "flyteadmin.additionalVolumeMounts"
+)
 
 func credentialsVolume() map[string]any {
 	return map[string]any{"name": credentialsSecret, "secret": map[string]any{"secretName": credentialsSecret}}
@@ -109,13 +130,18 @@ func credentialsVolumeMount() map[string]any {
 }
 
 func (c controlRecipe) needed() []neededItem {
-	if len(c.dataplanes) == 0 {
-		return nil
+	var list []neededItem
+	if len(c.dataplanes) > 0 {
+		list = append(list,
+			neededItem{adminVolumes, credentialsSecret, credentialsVolume()},
+			neededItem{adminVolumeMounts, credentialsSecret, credentialsVolumeMount()})
 	}
-	return []neededItem{
-		{"flyteadmin.additionalVolumes", credentialsSecret, credentialsVolume()},
-		{"flyteadmin.additionalVolumeMounts", credentialsSecret, credentialsVolumeMount()},
+	if !c.auth.IsZero() {
+		list = append(list,
+			neededItem{adminVolumes, coreAuthVolume, c.auth.coreVolume()},
+			neededItem{adminVolumeMounts, coreAuthVolume, coreAuthVolumeMount()})
 	}
+	return list
 }
 
 // setResources sets what flyteadmin makes in projects' namespaces. Helm

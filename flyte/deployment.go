@@ -28,6 +28,7 @@ type Deployment struct {
 
 	// host and ingress are a single-cluster deployment's.
 	host    string
+	auth    Auth
 	ingress Ingress
 
 	identity         Identity

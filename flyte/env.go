@@ -2,6 +2,7 @@ package flyte
 
 import (
 	"maps"
+	"net/http"
 	"slices"
 	"time"
 
@@ -20,6 +21,7 @@ type Env struct {
 	clouds    map[string]cloud.ClusterRef
 	dialer    cloud.Dialer
 	resolver  Resolver
+	http      *http.Client
 	admin     AdminDialer
 	noAdmin   bool
 	lost      []string

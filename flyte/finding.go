@@ -49,6 +49,12 @@ const (
 	CodeWorkload = "workload-not-ready"
 	// CodeService: a Service or one of its ports is missing.
 	CodeService = "service-missing"
+	// CodeIssuer: an identity provider is not what the deployment says.
+	CodeIssuer = "identity-provider"
+	// CodeAuthorization: who is logged in may do everything.
+	CodeAuthorization = "no-authorization"
+	// CodeRedirectURI: what is to be registered at the identity provider.
+	CodeRedirectURI = "redirect-uri"
 	// CodeIngressClass: the class of the ingress is missing, or another controller's.
 	CodeIngressClass = "ingress-class"
 	// CodeIngressController: the controller of the ingress does not run.

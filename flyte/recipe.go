@@ -37,9 +37,9 @@ type recipe interface {
 
 // inputs are what a release's values need and the deployment does not say.
 type inputs struct {
-	// database, storage and credentials are the revisions of the Secrets that
+	// database, storage, auth and credentials are the revisions of the Secrets that
 	// pods must have seen.
-	database, storage, credentials string
+	database, storage, auth, credentials string
 	// endpoints are the data planes' API servers, by the data planes' names.
 	endpoints map[string]string
 	// catalog is the address of the catalog's load balancer.
@@ -75,7 +75,7 @@ func (b binary) overlays(facts Chart) []string {
 }
 
 func (b binary) typed(overlay, defaults kube.Values, in inputs) kube.Values {
-	return b.typedValues(overlay, defaults, revisions{in.database, in.storage})
+	return b.typedValues(overlay, defaults, revisions{in.database, in.storage, in.auth})
 }
 
 func (b binary) needed() []neededItem { return b.neededItems() }

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 
 	"github.com/planewright/planewright"
@@ -22,6 +23,8 @@ type secretStep struct {
 	id, name string
 	// content returns what the Secret holds.
 	content func(ctx context.Context, run *planewright.Run) (map[string][]byte, error)
+	// annotations are the Secret's beside that of its revision. May be nil.
+	annotations map[string]any
 	// keys are the keys of the content.
 	keys []string
 	// podAnnotation is where pods carry the revision.
@@ -44,8 +47,15 @@ func (b binding) secrets() []secretStep {
 		steps = append(steps, s)
 	}
 	if b.storage.keyed() {
-		steps = append(steps, secretStep{binding: b, id: "storage-secret", name: b.storageSecretName(), content: b.storageContent,
-			keys: []string{b.keys.storage}, podAnnotation: storageRevisionAnnotation, revision: b.storageRevision})
+		s := secretStep{binding: b, id: "storage-secret", name: b.storageSecretName(), content: b.storageContent,
+			keys: []string{b.keys.storage}, podAnnotation: storageRevisionAnnotation, revision: b.storageRevision}
+		if b.hashInStorageSecret() {
+			s.keys = append(s.keys, authConfigKey)
+		}
+		steps = append(steps, s)
+	}
+	if !b.auth.IsZero() {
+		steps = append(steps, b.authSecret())
 	}
 	return steps
 }
@@ -80,7 +90,17 @@ func (b binding) storageContent(ctx context.Context, run *planewright.Run) (map[
 	if err != nil {
 		return nil, fmt.Errorf("storage keys cannot be written as YAML: %w", planewright.ErrInvalid)
 	}
-	return map[string][]byte{b.keys.storage: text}, nil
+	content := map[string][]byte{b.keys.storage: text}
+	if b.hashInStorageSecret() {
+		machine, err := b.machineSecret(ctx, run)
+		if err != nil {
+			return nil, err
+		}
+		if content[authConfigKey], err = b.authConfig(ctx, b.storageSecretName(), machine); err != nil {
+			return nil, err
+		}
+	}
+	return content, nil
 }
 
 func (s secretStep) ref() kube.Ref {
@@ -110,13 +130,15 @@ func (s secretStep) desired(content map[string][]byte, revision string) *unstruc
 	for key, value := range content {
 		data[key] = base64.StdEncoding.EncodeToString(value)
 	}
+	annotations := map[string]any{revisionAnnotation: revision}
+	maps.Copy(annotations, s.annotations)
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1",
 		"kind":       "Secret",
 		"metadata": map[string]any{
 			"name": s.name, "namespace": s.namespace,
 			"labels":      s.ownLabels(),
-			"annotations": map[string]any{revisionAnnotation: revision},
+			"annotations": annotations,
 		},
 		"type": "Opaque",
 		"data": data,

@@ -2,6 +2,7 @@ package flyte
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -26,6 +27,7 @@ const (
 //	flyte/ml/namespace        the namespace
 //	flyte/ml/database-secret  the database's password and authorities, if there are any of ours
 //	flyte/ml/storage-secret   the storage's keys, if there are any of ours
+//	flyte/ml/auth-secret      what logins need, if there are any
 //	flyte/ml/release          the Helm release
 //	flyte/ml/ingress          what the ingress controller needs beside it, if anything
 //
@@ -47,7 +49,7 @@ const (
 //	flyte/ml/labels                      the labels that they are bound to
 //	flyte/ml/placement                   where executions run; it is only verified
 //
-// with database-secret and storage-secret beside the releases that need them. A
+// with database-secret, storage-secret and auth-secret beside the releases that need them. A
 // data plane's name is in lower case there.
 //
 // What is wrong with the deployment or the Env is the error of every verb.
@@ -150,10 +152,14 @@ type binding struct {
 	// dialer and resolver reach the host's ingress. May be nil.
 	dialer   cloud.Dialer
 	resolver Resolver
+	// http asks identity providers. May be nil.
+	http *http.Client
 	// identities is what makes the deployment's identities.
 	identities cloud.IdentityProvision
 	// databaseRevision and storageRevision are given by the Secrets' steps.
 	databaseRevision, storageRevision planewright.Output[string]
+	// authRevision is given by the step of the logins' Secret, if there is one.
+	authRevision planewright.Output[string]
 	// credentialsRevision is given by the credentials' step, if there is one.
 	credentialsRevision planewright.Output[string]
 	// settled is given by the release's step, if nothing is to be done about it.
@@ -174,11 +180,12 @@ func newBinding(d Deployment, env Env) binding {
 }
 
 func bind(d Deployment, env Env, prefix string, recipe recipe, keys secretKeys) binding {
-	b := binding{Deployment: d, recipe: recipe, prefix: prefix, charts: env.charts, keys: keys, holdsLock: true, now: env.time(), dialer: env.dialer, resolver: env.resolver}
+	b := binding{Deployment: d, recipe: recipe, prefix: prefix, charts: env.charts, keys: keys, holdsLock: true, now: env.time(), dialer: env.dialer, resolver: env.resolver, http: env.http}
 	b.cluster, _ = env.cluster(d.cluster)
 	b.facts, _ = d.version.Chart(recipe.chart())
 	b.databaseRevision = planewright.NewOutput[string](b.step("database-secret"), "revision")
 	b.storageRevision = planewright.NewOutput[string](b.step("storage-secret"), "revision")
+	b.authRevision = planewright.NewOutput[string](b.step("auth-secret"), "revision")
 	b.settled = planewright.NewOutput[bool](b.step("release"), "state")
 	return b
 }
@@ -208,6 +215,7 @@ func (b binding) inputs(run *planewright.Run) (inputs, error) {
 	}
 	want(b.database.owned(), b.databaseRevision, &in.database)
 	want(b.storage.keyed(), b.storageRevision, &in.storage)
+	want(!b.auth.IsZero(), b.authRevision, &in.auth)
 	want(b.credentialsRevision.Step() != "", b.credentialsRevision, &in.credentials)
 	want(b.catalogAddress.Step() != "", b.catalogAddress, &in.catalog)
 	want(b.host.Step() != "", b.host, &in.host)
@@ -236,6 +244,9 @@ func (b binding) renderInputs() inputs {
 	}
 	if b.storage.keyed() {
 		in.storage = firstRevision
+	}
+	if !b.auth.IsZero() {
+		in.auth = firstRevision
 	}
 	if b.credentialsRevision.Step() != "" {
 		in.credentials = firstRevision

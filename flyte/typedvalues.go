@@ -34,7 +34,7 @@ const (
 
 // revisions are the revisions of the Secrets that pods must have seen.
 type revisions struct {
-	database, storage string
+	database, storage, auth string
 }
 
 // typedValues returns the values that the deployment sets itself, over those
@@ -43,6 +43,7 @@ func (d Deployment) typedValues(overlay, defaults kube.Values, revisions revisio
 	v := &layer{values: kube.Values{}}
 	d.setDatabase(v)
 	d.setStorage(v)
+	d.setAuth(v)
 	v.set("configuration.logging.plugins", d.logLinks.values())
 	if _, ok := defaults.Get("configuration.agentService"); ok {
 		// So it is called before v1.16.0.
@@ -215,6 +216,9 @@ func (d Deployment) setPods(v *layer, revisions revisions) {
 	}
 	if revisions.storage != "" {
 		annotations[storageRevisionAnnotation] = revisions.storage
+	}
+	if revisions.auth != "" {
+		annotations[authRevisionAnnotation] = revisions.auth
 	}
 	if len(annotations) > 0 {
 		v.set("deployment.podAnnotations", annotations)

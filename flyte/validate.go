@@ -29,6 +29,7 @@ func (d Deployment) validate(p *planewright.Problems) {
 	}
 	d.storage.validate(p)
 	d.database.validate(p)
+	d.validateAuth(p)
 	d.validateIdentities(p)
 	d.validateProjects(p)
 	if len(d.Domains()) > 0 {
@@ -171,6 +172,9 @@ func (d Deployment) validateRawLayer(p *planewright.Problems, path string, recip
 func (d Deployment) validateReplaced(p *planewright.Problems, raw kube.Values) {
 	if value, ok := raw.Get("configuration.database.passwordPath"); ok && !d.database.password.IsZero() && value != passwordPath {
 		p.Add("values.configuration.database.passwordPath", fmt.Sprint(value), "the database's password is mounted at "+passwordPath, "leave the value out, or WithPassword")
+	}
+	if value, ok := raw.Get("configuration.inlineSecretRef"); ok && d.auth.self() && !d.hashInStorageSecret() && value != d.authSecretName() {
+		p.Add("values.configuration.inlineSecretRef", fmt.Sprint(value), "the hash of the machine secret is in Secret "+d.authSecretName()+", which this would drop", "leave the value out, or use an ExternalAuthServer")
 	}
 	if value, ok := raw.Get("configuration.inlineSecretRef"); ok && d.storageSecretName() != "" && value != d.storageSecretName() {
 		p.Add("values.configuration.inlineSecretRef", fmt.Sprint(value), "the storage's keys are in Secret "+d.storageSecretName()+", which this would drop", "put both into one Secret and use WithKeysFromSecret")
