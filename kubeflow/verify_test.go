@@ -2,11 +2,14 @@ package kubeflow_test
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"net/http"
 	"testing"
 	"testing/synctest"
 
+	"github.com/planewright/planewright/kube"
 	"github.com/planewright/planewright/kubeflow"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -59,5 +62,41 @@ func TestAVerificationAsksWhetherPeopleCanGetIn(t *testing.T) {
 			assert.Equal(t, tt.code, found.Findings[0].Code, name)
 			assert.Equal(t, tt.cause, found.Findings[0].Cause, name)
 		}
+	})
+}
+
+// distrust is a client that does not know who signed the host's certificate.
+type distrust struct{}
+
+func (distrust) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}
+}
+
+func TestAHostWhoseCertificateIsNotTrustedIsAFinding(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		install(t, w, bare())
+		found, err := bare().Verify(t.Context(), w.Env().WithTransport(distrust{}))
+		require.NoError(t, err)
+		assert.False(t, found.OK())
+		require.Len(t, found.Findings, 1)
+		assert.Equal(t, kubeflow.CodeLogin, found.Findings[0].Code)
+		assert.Equal(t, "https://kubeflow.acme.example/ cannot be opened: tls: failed to verify certificate: x509: certificate signed by unknown authority", found.Findings[0].Cause)
+		assert.Equal(t, "look at the host's DNS record, the gateway and its certificate", found.Findings[0].Fix)
+	})
+}
+
+func TestAGatewayThatBindingsDoNotLetInIsAFinding(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		install(t, w, bare())
+		set(t, w, kube.Ref{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "istio-system", Name: "kubeflow-istio-ingressgateway"},
+			"default", "spec", "template", "spec", "serviceAccountName")
+		found, err := bare().Verify(t.Context(), w.Env())
+		require.NoError(t, err)
+		require.NotEmpty(t, found.Findings)
+		assert.Equal(t, kubeflow.CodePrincipal, found.Findings[0].Code)
+		assert.Equal(t, "the gateway's pods run as …/ns/istio-system/sa/default, and people's policies let in "+
+			"cluster.local/ns/istio-system/sa/kubeflow-istio-ingressgateway-service-account: everybody is denied", found.Findings[0].Cause)
 	})
 }
