@@ -2,6 +2,7 @@ package flyte
 
 import (
 	"net"
+	"strconv"
 	"strings"
 
 	"github.com/planewright/planewright"
@@ -15,7 +16,7 @@ type API struct {
 }
 
 // APIAt is flyteadmin at "host:port", with TLS. By default data planes use
-// port 443 of the control plane's host.
+// the control plane's host, on port 443 or that of [Ingress.WithListenPorts].
 func APIAt(address string) API { return API{given: true, address: address} }
 
 // WithoutTLS connects in plain text, for an address inside a private network.
@@ -33,7 +34,7 @@ func (c ControlPlane) apiOf() API {
 	if c.api.given || c.host == "" {
 		return c.api
 	}
-	return API{address: net.JoinHostPort(c.host, "443")}
+	return API{address: net.JoinHostPort(c.host, strconv.Itoa(c.ingress.port()))}
 }
 
 // validateAddress checks "host:port".

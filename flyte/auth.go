@@ -163,8 +163,8 @@ func (d Deployment) WithAuth(auth Auth) Deployment {
 // RedirectURI is where the OpenID Connect provider sends people back to: it is to
 // be registered there. It is empty for a deployment without a host.
 func (d Deployment) RedirectURI() string {
-	if host := d.publicHost(); host != "" {
-		return "https://" + host + "/callback"
+	if host, ingress := d.entrance(); host != "" {
+		return "https://" + ingress.at(host) + "/callback"
 	}
 	return ""
 }

@@ -79,7 +79,7 @@ func (d Deployment) setAuth(v *layer) {
 	v.set("configuration.auth.oidc.clientId", a.clientID)
 	v.set("configuration.auth.internal.clientId", a.machineID())
 	v.set("configuration.auth.flyteClient", a.flyteClient())
-	v.set("configuration.auth.authorizedUris", []any{"https://" + d.host})
+	v.set("configuration.auth.authorizedUris", []any{"https://" + d.ingress.at(d.host)})
 	v.set("configuration.auth.clientSecretsExternalSecretRef", d.authSecretName())
 	inline := map[string]any{"userAuth": map[string]any{"openId": map[string]any{"scopes": a.userScopes()}}}
 	if s := a.external; s.set {

@@ -309,8 +309,8 @@ func (c ClientConfig) YAML() ([]byte, error) {
 // says how to make.
 func (d Deployment) ClientConfig() ClientConfig {
 	config := NewClientConfig("localhost:8089").WithInsecure().WithConsole("http://localhost:8088")
-	if host := d.publicHost(); host != "" {
-		config = NewClientConfig(host).WithConsole("https://" + host)
+	if host, ingress := d.entrance(); host != "" {
+		config = NewClientConfig(ingress.at(host)).WithConsole("https://" + ingress.at(host))
 	}
 	if !d.auth.IsZero() {
 		config = config.WithLogin(AuthPkce)

@@ -116,5 +116,8 @@ func (c ControlPlane) WithValuesYAML(text string) ControlPlane {
 // Cluster returns the name of the control plane's cluster.
 func (c ControlPlane) Cluster() string { return c.cluster }
 
+// Ingress returns how the host leads to Flyte.
+func (c ControlPlane) Ingress() Ingress { return c.ingress }
+
 // Host returns the host name, empty if there is none.
 func (c ControlPlane) Host() string { return c.host }

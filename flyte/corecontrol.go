@@ -90,7 +90,7 @@ func (c controlRecipe) setDatabase(v *layer) {
 func (c controlRecipe) authorizedURIs() []any {
 	var list []any
 	if c.control.host != "" {
-		list = append(list, "https://"+c.control.host)
+		list = append(list, "https://"+c.control.ingress.at(c.control.host))
 	}
 	return append(list, "http://flyteadmin:80", fmt.Sprintf("http://flyteadmin.%s.svc.cluster.local:80", c.namespace))
 }

@@ -387,6 +387,9 @@ func (d Deployment) String() string {
 		d.describePlanes(&b)
 	} else {
 		fmt.Fprintf(&b, "  release:  %s/%s\n", d.namespace, d.release)
+		if d.host != "" {
+			fmt.Fprintf(&b, "  host:     %s, by %s\n", d.host, d.ingress.kind)
+		}
 	}
 	fmt.Fprintf(&b, "  storage:  %s\n", d.storage)
 	fmt.Fprintf(&b, "  database: %s\n", d.database)

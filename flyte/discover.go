@@ -64,6 +64,9 @@ func (d *discoverer) discover(ctx context.Context, name string) (Discovery, erro
 		return Discovery{}, err
 	}
 	version := V1_16_8
+	if chart, _ := V1_15_3.Chart(coreChart); d.state.ChartVersion == chart.Version {
+		version = V1_15_3
+	}
 	if chart, _ := version.Chart(coreChart); d.state.ChartVersion != chart.Version {
 		d.note("the release is of chart version %s, and the deployment is described with %s: its plan is that of an upgrade", d.state.ChartVersion, chart.Version)
 	}
@@ -295,6 +298,13 @@ func (d *discoverer) ingress(ctx context.Context, c ControlPlane) (ControlPlane,
 		alb := ALB(annotations["alb.ingress.kubernetes.io/certificate-arn"]).WithClass(class)
 		if annotations["alb.ingress.kubernetes.io/scheme"] == "internet-facing" {
 			alb = alb.InternetFacing()
+		}
+		if group := annotations["alb.ingress.kubernetes.io/group.name"]; group != "" {
+			// Another group is another load balancer.
+			alb = alb.WithGroup(group)
+		}
+		if annotations["alb.ingress.kubernetes.io/target-type"] == targetInstance {
+			alb = alb.WithInstanceTargets()
 		}
 		return c.WithIngress(alb), nil
 	case class != "":

@@ -120,3 +120,35 @@ func TestThereIsNothingToDiscover(t *testing.T) {
 	_, err = flyte.Discover(t.Context(), w.env, "ml", "nowhere")
 	require.ErrorIs(t, err, planewright.ErrInvalid)
 }
+
+// What leads to the host is read as it is, who makes its certificate and which
+// load balancer it shares too: another one would be another address.
+func TestTheIngressOfWhatIsThereIsRead(t *testing.T) {
+	for name, ingress := range map[string]flyte.Ingress{
+		"an ALB of a group":         flyte.ALB(certificate).InternetFacing().WithGroup("shared"),
+		"NGINX and a ClusterIssuer": flyte.NGINX("flyte-tls").WithClass("nginx-internal").WithClusterIssuer("letsencrypt"),
+		"NGINX and an Issuer":       flyte.NGINX("flyte-tls").WithIssuer("letsencrypt-production"),
+		"Traefik":                   flyte.Traefik("flyte-tls"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newPlanesWorld(t, "one", "two")
+			w.install(t, two().WithControlPlane(controlPlane().WithIngress(ingress)))
+			found, err := flyte.Discover(t.Context(), w.env, "ml", "control")
+			require.NoError(t, err)
+			assert.Equal(t, "flyte.acme.example", found.Deployment.Host())
+			assert.Equal(t, ingress, found.Deployment.ControlPlane().Ingress())
+		})
+	}
+}
+
+func TestTheVersionOfWhatIsThereIsRead(t *testing.T) {
+	w := newPlanesWorld(t, "one", "two")
+	w.env = w.env.WithCharts(everyVersion{})
+	w.install(t, two().WithVersion(flyte.V1_15_3))
+	found, err := flyte.Discover(t.Context(), w.env, "ml", "control")
+	require.NoError(t, err)
+	assert.Equal(t, "v1.15.3", found.Deployment.Version().Name())
+	for _, f := range found.Findings {
+		assert.NotContains(t, f.Cause, "that of an upgrade")
+	}
+}

@@ -2,6 +2,8 @@ package flyte
 
 import (
 	"maps"
+	"net"
+	"strconv"
 )
 
 // Ingress is how a host leads to Flyte: which ingress controller serves it, and
@@ -195,6 +197,22 @@ func (i Ingress) WithAnnotation(key, value string) Ingress {
 	}
 	i.annotations[key] = value
 	return i
+}
+
+// port is where the host is served with TLS.
+func (i Ingress) port() int {
+	if i.securePort != 0 {
+		return i.securePort
+	}
+	return defaultSecurePort
+}
+
+// at is the host with its port, if it is not the usual one.
+func (i Ingress) at(host string) string {
+	if i.port() == defaultSecurePort {
+		return host
+	}
+	return net.JoinHostPort(host, strconv.Itoa(i.port()))
 }
 
 // isZero reports whether there is no ingress.

@@ -8,6 +8,7 @@ import (
 	"github.com/planewright/planewright/flyte"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // hosted is a single cluster with a host and an ingress.
@@ -154,4 +155,17 @@ func TestTheCertificateIsOfTheClustersRegionAndAccount(t *testing.T) {
 	require.ErrorContains(t, err, "ingress.certificate \"arn:aws:acm:eu-west-1:123456789012:certificate/abc\": the certificate is of region eu-west-1")
 
 	assert.NoError(t, d.Validate(), "without the Env nothing can be said of it")
+}
+
+// Clients and data planes come by the host, and by the port that is served.
+func TestWhoeverComesByTheHostComesByItsPort(t *testing.T) {
+	assert.Equal(t, flyte.NewClientConfig("flyte.acme.example").WithConsole("https://flyte.acme.example"), hosted(flyte.NGINX("tls")).ClientConfig())
+	elsewhere := flyte.ALB(certificate).WithListenPorts(0, 8443)
+	assert.Equal(t, flyte.NewClientConfig("flyte.acme.example:8443").WithConsole("https://flyte.acme.example:8443"), hosted(elsewhere).ClientConfig())
+	assert.Contains(t, hosted(elsewhere).String(), "host:     flyte.acme.example, by ALB\n")
+
+	w := newPlanesWorld(t, "one", "two")
+	w.install(t, two().WithControlPlane(controlPlane().WithIngress(elsewhere)))
+	admin, _, _ := unstructured.NestedString(w.object(t, "one", "v1", "ConfigMap", "flyte", "flyte-propeller-config").Object, "data", "admin.yaml")
+	assert.Contains(t, admin, "dns:///flyte.acme.example:8443")
 }

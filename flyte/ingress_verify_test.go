@@ -26,6 +26,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -363,4 +364,32 @@ func TestWhatAControllerNeedsComesAndGoes(t *testing.T) {
 
 func kubeList(apiVersion, kind string) kube.ListRequest {
 	return kube.ListRequest{APIVersion: apiVersion, Kind: kind}
+}
+
+// Google's controller makes no load balancer before there is the BackendConfig
+// that the Services name, so it is there before the release waits for an address.
+func TestGooglesHealthCheckIsThereBeforeTheLoadBalancer(t *testing.T) {
+	definition := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+		"metadata": map[string]any{"name": "backendconfigs.cloud.google.com"},
+		"spec": map[string]any{
+			"group": "cloud.google.com", "scope": "Namespaced",
+			"names": map[string]any{"kind": "BackendConfig", "plural": "backendconfigs", "singular": "backendconfig", "listKind": "BackendConfigList"},
+			"versions": []any{map[string]any{"name": "v1", "served": true, "storage": true,
+				"schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}},
+		},
+	}}
+	w := newWorld(t, kubefake.WithObjects(definition, ingressClass("gce-internal", "gce")), kubefake.WithLoadBalancers(time.Millisecond))
+	require.NoError(t, w.cluster.Objects.Wait(t.Context(), kube.WaitRequest{Refs: []kube.Ref{kube.RefOf(definition)}}))
+	d := hosted(flyte.GKE("flyte-tls"))
+	w.fleet.Fail(kubefake.Call("write").Kind("Deployment"), kubefake.Denied)
+	_, err := d.Install(t.Context(), w.env)
+	require.Error(t, err, "the release fails")
+	config, err := w.cluster.Objects.Get(t.Context(), kube.Ref{APIVersion: "cloud.google.com/v1", Kind: "BackendConfig", Namespace: "flyte", Name: "flyte-health"})
+	require.NoError(t, err, "and the health check is there")
+	path, _, _ := unstructured.NestedString(config.Object, "spec", "healthCheck", "requestPath")
+	assert.Equal(t, "/healthcheck", path)
+	w.fleet.Heal()
+	w.install(t, d)
+	assert.Empty(t, w.install(t, d).Changed())
 }

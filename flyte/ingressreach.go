@@ -63,11 +63,7 @@ func (r reach) client() *http.Client {
 }
 
 func (r reach) url(path string) string {
-	host := r.host
-	if r.port != defaultSecurePort {
-		host = net.JoinHostPort(r.host, strconv.Itoa(r.port))
-	}
-	return "https://" + host + path
+	return "https://" + Ingress{securePort: r.port}.at(r.host) + path
 }
 
 // http asks for Flyte's health through the ingress.

@@ -3,6 +3,7 @@ package flyte
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/planewright/planewright"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -136,12 +137,24 @@ func (b binding) backendConfig() *unstructured.Unstructured {
 const healthPort = 8088
 
 // withIngress adds the step for what the ingress controller needs, if there is
-// anything, after the steps that it needs.
-func (b binding) withIngress(steps []planewright.Step, needs ...string) []planewright.Step {
-	if step := (ingressStep{b}); len(step.objects()) > 0 {
-		return append(steps, step.step(needs))
+// anything. What has the host comes after the step that gives it to the release.
+func (b binding) withIngress(steps []planewright.Step, after string) []planewright.Step {
+	step := ingressStep{b}
+	if len(step.objects()) == 0 {
+		return steps
 	}
-	return steps
+	if _, i := b.recipe.entrance(); i.kind != ingressGKE {
+		return append(steps, step.step([]string{after}))
+	}
+	// Google's controller makes no load balancer before there is the
+	// BackendConfig, and the release waits for the load balancer.
+	first := step.step([]string{b.step("namespace")})
+	for i := range steps {
+		if steps[i].ID == b.step("release") {
+			steps[i].Needs = append(slices.Clip(steps[i].Needs), first.ID)
+		}
+	}
+	return append(steps, first)
 }
 
 func (s ingressStep) step(needs []string) planewright.Step {

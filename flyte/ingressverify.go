@@ -206,10 +206,7 @@ func (s releaseStep) verifyReach(ctx context.Context, object planewright.Object,
 		return nil
 	}
 	_, i := s.recipe.entrance()
-	through := reach{host: host, address: address, port: defaultSecurePort, dialer: s.dialer}
-	if i.securePort != 0 {
-		through.port = i.securePort
-	}
+	through := reach{host: host, address: address, port: i.port(), dialer: s.dialer}
 	patient, cancel := context.WithTimeoutCause(ctx, reachPatience, planewright.ErrTimeout)
 	defer cancel()
 	chain, err := through.certificates(patient)

@@ -147,6 +147,17 @@ configuration:
 	assert.Contains(t, about(plan.Findings(), flyte.CodeTrap), "warning [value-trap] the raw value flyteconnector: it has this name since v1.16.0; before, it is called flyteagent; fix: use flyteagent")
 }
 
+// A removed value is right for the version before, and refused for the one that
+// fails on it, in its own words, before a cluster is touched.
+func TestARemovedValueIsRefusedByTheVersionThatRemovedIt(t *testing.T) {
+	raw := "flyteadmin: {serviceAccount: {createClusterRole: true}}"
+	require.NoError(t, two().WithVersion(flyte.V1_15_3).WithControlPlane(controlPlane().WithValuesYAML(raw)).Validate())
+	got := problems(t, two().WithControlPlane(controlPlane().WithValuesYAML(raw)))
+	require.Len(t, got, 1)
+	assert.Equal(t, "controlplane.values.flyteadmin.serviceAccount.createClusterRole", got[0].Path)
+	assert.Equal(t, "use flyteadmin.serviceAccount.rbac", got[0].Fix)
+}
+
 func newWorldOf(t *testing.T, charts kube.ChartSource) world {
 	t.Helper()
 	w := newWorld(t)

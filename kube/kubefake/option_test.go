@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes"
 )
 
@@ -74,4 +75,38 @@ func TestMistakesInATestProgramAreToldAtOnce(t *testing.T) {
 			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}, ObjectMeta: metav1.ObjectMeta{Name: "db", Namespace: "nowhere"},
 		}))
 	})
+}
+
+// An ingress controller serves the Ingress objects of its class, and no others.
+func TestAnIngressHasAnAddressWhereItsClassIs(t *testing.T) {
+	fleet := kubefake.NewFleet().Add("main", kubefake.WithLoadBalancers(0))
+	defer fleet.Close()
+	objects := fleet.Cluster("main").Objects
+	create := func(apiVersion, kind, namespace, name string, spec map[string]any) kube.Ref {
+		obj := &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{"name": name}, "spec": spec}}
+		obj.SetNamespace(namespace)
+		_, err := objects.Create(t.Context(), obj)
+		require.NoError(t, err)
+		return kube.RefOf(obj)
+	}
+	address := func(ref kube.Ref) string {
+		live, err := objects.Get(t.Context(), ref)
+		require.NoError(t, err)
+		list, _, _ := unstructured.NestedSlice(live.Object, "status", "loadBalancer", "ingress")
+		if len(list) == 0 {
+			return ""
+		}
+		entry, _ := list[0].(map[string]any)
+		name, _ := entry["hostname"].(string)
+		return name
+	}
+	create("networking.k8s.io/v1", "IngressClass", "", "nginx", map[string]any{"controller": "k8s.io/ingress-nginx"})
+	backend := map[string]any{"service": map[string]any{"name": "web", "port": map[string]any{"number": int64(80)}}}
+	served := create("networking.k8s.io/v1", "Ingress", "default", "served", map[string]any{"ingressClassName": "nginx", "defaultBackend": backend})
+	unserved := create("networking.k8s.io/v1", "Ingress", "default", "unserved", map[string]any{"ingressClassName": "alb", "defaultBackend": backend})
+	require.NoError(t, objects.Wait(t.Context(), kube.WaitRequest{Refs: []kube.Ref{served}, Until: func(obj *unstructured.Unstructured) (bool, string) {
+		return obj != nil && address(served) != "", "no address"
+	}}))
+	assert.Equal(t, "ingress.default.main.example", address(served))
+	assert.Empty(t, address(unserved))
 }
