@@ -131,7 +131,7 @@ func TestEveryTypedValueIsReadByTheChart(t *testing.T) {
 	forEachChart(t, func(t *testing.T, c *kube.Chart) {
 		t.Helper()
 		for name, d := range map[string]Deployment{
-			"everything": everything(), "login": withLogin(production()), "AWS": production(), "GCP": variants()["gcp"], "minimal": minimal(),
+			"everything": everything(), "login": withLogin(production()), "plugins": production().WithPlugins(Spark().WithConfig(kube.Values{"x": "y"}), Ray(), Dask(), Connector("a")), "AWS": production(), "GCP": variants()["gcp"], "minimal": minimal(),
 		} {
 			l, err := d.layer(binary{d}, c, facts, inputs{database: "1", storage: "1", auth: "1"})
 			require.NoError(t, err)

@@ -53,6 +53,7 @@ func (c controlRecipe) typed(overlay, defaults kube.Values, in inputs) kube.Valu
 		credentialsRevisionAnnotation: in.credentials,
 	}, "flyteadmin", "cluster_resource_manager")
 	if c.control.executes != "" {
+		c.setPlugins(v, c.plugins, defaults)
 		annotate(v, map[string]string{storageRevisionAnnotation: in.storage, authRevisionAnnotation: in.auth}, "flytepropeller")
 	}
 	return v.values

@@ -19,6 +19,7 @@ type Dataplane struct {
 	disabled      bool
 	token         int
 	pods          pods
+	plugins       []Plugin
 	raw           []rawValues
 }
 

@@ -29,6 +29,7 @@ type Deployment struct {
 	// host and ingress are a single-cluster deployment's.
 	host    string
 	auth    Auth
+	plugins []Plugin
 	ingress Ingress
 
 	identity         Identity

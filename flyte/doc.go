@@ -75,9 +75,9 @@
 //	Download the starter values                     not needed: they are read out of the chart
 //	helm install                                    steps namespace and release
 //	Do a dry run first                              planewright.Plan, Deployment.Render
-//	The starter has no plugins                      raw values below configuration.inline.tasks
+//	The starter has no plugins                      WithPlugins
 //	The starter has no DNS and no TLS               it has had an ingress since, which is switched off
-//	The starter has no authentication               as it is
+//	The starter has no authentication               WithAuth
 //	Forward ports 8088 and 8089                     done by Verify; the report says how to do it by hand
 //	Open the console                                the report's "next"
 //	Keep the old client configuration               not needed: no client configuration is written

@@ -49,6 +49,8 @@ const (
 	CodeWorkload = "workload-not-ready"
 	// CodeService: a Service or one of its ports is missing.
 	CodeService = "service-missing"
+	// CodePlugin: the operator of a plugin is missing.
+	CodePlugin = "plugin-operator"
 	// CodeIssuer: an identity provider is not what the deployment says.
 	CodeIssuer = "identity-provider"
 	// CodeAuthorization: who is logged in may do everything.

@@ -113,6 +113,7 @@ func (d Deployment) validateDataplanes(p *planewright.Problems) {
 	for i, plane := range d.dataplanes {
 		path := fmt.Sprintf("dataplanes[%d]", i)
 		validateExecutor(p, path+".name", plane.name)
+		validatePlugins(p, path+".plugins", plane.plugins)
 		if other, ok := names[foldName(plane.name)]; ok {
 			p.Add(path+".name", plane.name, "names differ by more than case and by more than - _ and .; this one is too much like that of "+other, "choose another name")
 		} else {

@@ -111,7 +111,7 @@ func (d Deployment) allRules() []Rule {
 			rules = append(rules, Rule{APIGroups: []string{k.group}, Resources: []string{k.resource}, Verbs: []string{"create", "get", "patch"}})
 		}
 	}
-	return append(rules, d.rules...)
+	return append(append(rules, d.pluginRules()...), d.rules...)
 }
 
 func (d Deployment) validateRules(p *planewright.Problems) {

@@ -44,6 +44,7 @@ func (d Deployment) typedValues(overlay, defaults kube.Values, revisions revisio
 	d.setDatabase(v)
 	d.setStorage(v)
 	d.setAuth(v)
+	d.setPlugins(v, defaults)
 	v.set("configuration.logging.plugins", d.logLinks.values())
 	if _, ok := defaults.Get("configuration.agentService"); ok {
 		// So it is called before v1.16.0.

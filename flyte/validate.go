@@ -30,6 +30,7 @@ func (d Deployment) validate(p *planewright.Problems) {
 	d.storage.validate(p)
 	d.database.validate(p)
 	d.validateAuth(p)
+	validatePlugins(p, "plugins", d.plugins)
 	d.validateIdentities(p)
 	d.validateProjects(p)
 	if len(d.Domains()) > 0 {
