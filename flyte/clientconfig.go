@@ -308,6 +308,9 @@ func (c ClientConfig) YAML() ([]byte, error) {
 // gRPC port on port 8089 of the same machine, which the report of an install
 // says how to make.
 func (d Deployment) ClientConfig() ClientConfig {
+	if d.isFlyte2() {
+		return NewClientConfig("localhost:8090").WithInsecure()
+	}
 	config := NewClientConfig("localhost:8089").WithInsecure().WithConsole("http://localhost:8088")
 	if host, ingress := d.entrance(); host != "" {
 		config = NewClientConfig(ingress.at(host)).WithConsole("https://" + ingress.at(host))

@@ -82,6 +82,12 @@ const (
 // the [Env]. What is not said is as in the chart, on its overlay for the
 // storage: namespace [DefaultNamespace], release [DefaultRelease], no ingress, no authentication.
 //
+// With a version of Flyte 2, see [V2_0_42], the chart is given the values of Flyte 2:
+// one process with a console beside it, on one cluster, whose tasks run in the
+// deployment's namespace. It takes a storage, a database, an identity, resources, a
+// placement, rules, links to logs, an image registry and raw values; what else a
+// deployment can say is refused with the reason. Flyte 2 checks no login itself.
+//
 // The cluster is an argument here, and not set by a method, because it is
 // what makes a deployment a single-cluster one: a deployment cannot be without it.
 func NewSingleCluster(name string, version Version, cluster string) Deployment {

@@ -109,4 +109,10 @@ const (
 	CodeLogin = "login"
 	// CodeHostedVersion: which release a hosted Flyte is.
 	CodeHostedVersion = "hosted-version"
+	// CodeNoLogin: whoever reaches Flyte may use it.
+	CodeNoLogin = "no-login"
+	// CodeImageUnpinned: which image runs is decided when a node pulls it.
+	CodeImageUnpinned = "image-unpinned"
+	// CodeMove: what a deployment would need for another release.
+	CodeMove = "move"
 )

@@ -15,9 +15,15 @@ type gateway struct{ address string }
 // maxAnswer bounds how much of an answer is read.
 const maxAnswer = 1 << 16
 
+// The paths of the health checks of Flyte 1 and Flyte 2.
+const (
+	healthPath1 = "/healthcheck"
+	healthPath2 = "/healthz"
+)
+
 // health calls Flyte's health check.
-func (g gateway) health(ctx context.Context) error {
-	_, err := g.get(ctx, "/healthcheck")
+func (g gateway) health(ctx context.Context, path string) error {
+	_, err := g.get(ctx, path)
 	return err
 }
 

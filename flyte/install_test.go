@@ -421,16 +421,7 @@ func TestAnOldAPIServerIsTold(t *testing.T) {
 	assert.ErrorContains(t, err, "the API server of cluster main is v1.21.14")
 }
 
-func TestAFlyte2ChartIsRefused(t *testing.T) {
-	for _, d := range []flyte.Deployment{
-		flyte.NewSingleCluster("ml", flyte.NewVersion("v2", flyte.Chart{Name: "flyte-binary", Version: "v2.0.42"}), "main"),
-	} {
-		w := newWorld(t)
-		_, err := d.WithStorage(flyte.S3("acme-flyte", "us-east-1")).WithDatabase(flyte.Postgres("db", "flyte").WithTLS(flyte.TLSDisable)).Install(t.Context(), w.env)
-		require.ErrorIs(t, err, planewright.ErrInvalid)
-		require.ErrorContains(t, err, "Flyte 2 is another product")
-		assert.Empty(t, w.fleet.Calls())
-	}
+func TestAnotherChartThanTheOneThatIsMeantIsRefused(t *testing.T) {
 	for name, chart := range map[string]*kube.Chart{
 		"by its version":     kube.NewChart("flyte-binary", "v2.0.42", "", "", nil),
 		"by its values":      kube.NewChart("flyte-binary", "v1.16.8", "", "", []kube.ChartFile{{Name: "values.yaml", Data: []byte("configuration: {database: {postgres: {host: x}}}")}}),

@@ -53,7 +53,7 @@ func (s releaseStep) chart(ctx context.Context) (*kube.Chart, error) {
 	case chart.Name() != s.facts.Name:
 		return nil, s.refuse("is called %s; give the Env a source that has %s", chart.Name(), s.facts.Name)
 	case major(chart.Version()) != major(s.facts.Version):
-		return nil, s.refuse("is %s, %s", chart.Version(), otherProduct)
+		return nil, s.refuse("is %s, %s", chart.Version(), otherProduct(major(chart.Version()) == "2"))
 	case chart.Version() != s.facts.Version:
 		return nil, s.refuse("is %s; give the Env a source that has the version, or make a flyte.Version of it", chart.Version())
 	case s.facts.Digest != "" && chart.Digest() != "" && chart.Digest() != s.facts.Digest:
@@ -62,8 +62,14 @@ func (s releaseStep) chart(ctx context.Context) (*kube.Chart, error) {
 	return chart, nil
 }
 
-// otherProduct says what is wrong with a chart of Flyte 2.
-const otherProduct = "of Flyte 2, which is another product under the same name; give the Env a source that has the version"
+// otherProduct says what is wrong with a chart of the other Flyte.
+func otherProduct(of2 bool) string {
+	name := "Flyte 1"
+	if of2 {
+		name = "Flyte 2"
+	}
+	return "of " + name + ", which is another product under the same name; give the Env a source that has the version"
+}
 
 // refuse makes an error of what a chart is that is not the one that is meant.
 func (s releaseStep) refuse(format string, args ...any) error {
@@ -80,9 +86,9 @@ func (s releaseStep) build(ctx context.Context, in inputs) (kube.Release, layers
 	if err != nil {
 		return kube.Release{}, layers{}, err
 	}
-	if _, ok := l.defaults.Get("configuration.database.postgres"); ok {
+	if _, of2 := l.defaults.Get("configuration.database.postgres"); s.facts.Name == binaryChart && of2 != s.isFlyte2() {
 		// Whatever its version says.
-		return kube.Release{}, layers{}, s.refuse("is %s", otherProduct)
+		return kube.Release{}, layers{}, s.refuse("is %s", otherProduct(of2))
 	}
 	return kube.Release{
 		Name:           s.release,
@@ -153,6 +159,7 @@ func (s releaseStep) check(ctx context.Context, run *planewright.Run) (planewrig
 	findings := s.chartFindings(release.Chart)
 	findings = append(findings, s.rawFindings(s.facts)...)
 	findings = append(findings, s.rawWeightFindings()...)
+	findings = append(findings, s.flyte2Findings(l)...)
 	findings = append(findings, s.templateFindings(s.recipe, l.merged)...)
 	findings = append(findings, placeholderFindings(s.cluster.Name, plan.Objects, l.merged, l.defaults)...)
 	history, err := s.historyFindings(ctx, plan)
@@ -383,6 +390,11 @@ func (s releaseStep) advise(ctx context.Context, run *planewright.Run, state kub
 	if err != nil {
 		// What was installed is installed, whether or not it can be told how to reach it.
 		run.Logger().WarnContext(ctx, "the services of the release cannot be read", "error", err)
+		return
+	}
+	if http, ok := services[doorHTTP]; ok && s.isFlyte2() {
+		run.Advise("reach the API at http://localhost:8090 (insecure): kubectl -n %s port-forward service/%s 8090:%d", s.namespace, http.service, http.port)
+		run.Advise("the console %s-console has to be served by the host of the API, at /v2, behind a proxy that logs people in", s.fullname())
 		return
 	}
 	if http, ok := services[doorHTTP]; ok {

@@ -83,7 +83,7 @@ func (b binding) storageContent(ctx context.Context, run *planewright.Run) (map[
 	}
 	config := map[string]any{"access_key_id": b.storage.keyID, "secret_key": string(key)}
 	file := kube.Values{}.Set("storage.stow.config", config)
-	if b.keys.storage == coreStorageKey {
+	if b.keys.storage == coreStorageKey || b.isFlyte2() {
 		file = b.storage.keyedFile(config)
 	}
 	text, err := yaml.Marshal(file)

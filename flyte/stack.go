@@ -176,7 +176,7 @@ type binding struct {
 type secretKeys struct{ password, storage string }
 
 func newBinding(d Deployment, env Env) binding {
-	return bind(d, env, d.id(), binary{d}, secretKeys{passwordKey, storageConfigKey})
+	return bind(d, env, d.id(), d.single(), secretKeys{passwordKey, storageConfigKey})
 }
 
 func bind(d Deployment, env Env, prefix string, recipe recipe, keys secretKeys) binding {

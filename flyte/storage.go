@@ -82,7 +82,8 @@ func (s Storage) WithKeys(accessKeyID string, secretKey planewright.Secret) Stor
 // WithKeysFromSecret authenticates by an access key that an existing Secret
 // in the deployment's namespace holds. Each of its keys must be the name of a
 // configuration file (ending in ".yaml") that sorts after "100-inline-config.yaml", with
-// storage.stow.config.access_key_id and storage.stow.config.secret_key in it. S3 only.
+// storage.stow.config.access_key_id and storage.stow.config.secret_key in it; for
+// Flyte 2 the whole configuration of the storage, which tasks' co-pilots read too. S3 only.
 func (s Storage) WithKeysFromSecret(name string) Storage {
 	s.keysSecret = name
 	return s

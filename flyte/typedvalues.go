@@ -282,6 +282,7 @@ func imageValues() []string {
 		"deployment.image.repository",
 		"deployment.waitForDB.image.repository",
 		"configuration.co-pilot.image.repository",
+		"console.image.repository",
 	}
 }
 

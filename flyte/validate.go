@@ -18,6 +18,12 @@ func (d Deployment) validate(p *planewright.Problems) {
 	if errs := validation.IsDNS1123Label(d.name); len(errs) > 0 || len(d.name) > maxName {
 		p.Add("name", d.name, fmt.Sprintf("a deployment's name is at most %d lower-case letters, digits and hyphens", maxName), "choose a short name like ml")
 	}
+	if d.isFlyte2() {
+		d.validateFlyte2(p)
+		if d.inPlanes() {
+			return // There is no chart for the rest to be measured by.
+		}
+	}
 	d.validateVersion(p)
 	if d.inPlanes() {
 		d.validatePlanes(p)
@@ -79,8 +85,9 @@ func (d Deployment) validateVersion(p *planewright.Problems) {
 		p.Add("version", d.version.Name(), "this deployment needs the version's chart "+d.chartName(), "use flyte.V1_16_8, or add the chart by WithCharts")
 	case chart.Version == "":
 		p.Add("version", d.version.Name(), "a chart is pinned by its version; the newest flyte-binary is Flyte 2", "set the chart's Version")
+	case d.isFlyte2(): // Told apart by its chart's version.
 	case major(chart.Version) != "1":
-		p.Add("version", chart.Version, "this chart is not Flyte 1's: Flyte 2 is another product with other values, configuration and API, under the same chart name", "use flyte.V1_16_8")
+		p.Add("version", chart.Version, "this chart is neither Flyte 1's nor Flyte 2's, whose values are known", "use flyte.V1_16_8 or flyte.V2_0_42")
 	}
 	if chart.Digest != "" && !digestPattern.MatchString(chart.Digest) {
 		p.Add("version.digest", chart.Digest, "a digest is sha256: and 64 hexadecimal digits", "use the sha256 of the archive, or leave it out")
@@ -132,7 +139,7 @@ func (d Deployment) validateRaw(p *planewright.Problems) {
 		}
 		return
 	}
-	d.validateRawLayer(p, "values", binary{d})
+	d.validateRawLayer(p, "values", d.single())
 	d.validateRawIngress(p, "values", d.rawLayer(), binaryChart)
 }
 

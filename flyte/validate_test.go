@@ -57,7 +57,7 @@ func TestBadInput(t *testing.T) {
 		"no cluster":                {flyte.NewSingleCluster("ml", flyte.V1_16_8, "").WithStorage(s3).WithDatabase(db), "cluster", ""},
 		"no version":                {of(flyte.Version{}), "version", ""},
 		"an unpinned chart":         {of(chart("", "")), "version", "own"},
-		"a chart of Flyte 2":        {of(chart("v2.0.42", "")), "version", "v2.0.42"},
+		"a chart of Flyte 3":        {of(chart("v3.0.0", "")), "version", "v3.0.0"},
 		"a malformed digest":        {of(chart("v1.16.9", "sha256:abc")), "version.digest", "sha256:abc"},
 
 		"an empty namespace":           {base.WithNamespace(""), "namespace", ""},

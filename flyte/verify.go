@@ -180,7 +180,11 @@ func (s releaseStep) health(ctx context.Context, service servicePort) (running b
 	}
 	defer func() { _ = forwarding.Close() }()
 	gateway := gateway{forwarding.Address(service.port)}
-	if err := gateway.health(patient); err != nil {
+	path := healthPath1
+	if s.isFlyte2() {
+		path = healthPath2
+	}
+	if err := gateway.health(patient, path); err != nil {
 		return false, []planewright.Finding{{Severity: planewright.SeverityError, Code: CodeHealth, Object: &object,
 			Cause: "Flyte's health check failed: " + err.Error(),
 			Fix:   fmt.Sprintf("look at its log: kubectl -n %s logs deployment/%s", s.namespace, s.recipe.workload())}}

@@ -11,9 +11,13 @@ import (
 const current = "v1.16.8"
 
 // At returns the charts as those of another release of Flyte 1, for upgrades.
+// For one of Flyte 2 they are those of [Flyte2].
 // Before v1.16 what they call connectors is called agents, as in the published
 // charts, the one difference that values of a deployment's own are about.
 func At(version string) fs.FS {
+	if strings.HasPrefix(version, "v2.") {
+		return Flyte2()
+	}
 	renames := []string{current, version}
 	if strings.HasPrefix(version, "v1.15.") {
 		renames = append(renames,
