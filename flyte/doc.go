@@ -62,52 +62,121 @@
 //
 // # From the guide to this package
 //
-// Flyte's deployment guide installs a single cluster by hand. What became of its steps:
+// Flyte's deployment guide installs by hand. Its steps, numbered in its order,
+// and what became of each: a step, by the last parts of its id; a finding, by its
+// code; an output, by the method that gives it; what the report advises to do next; or
+// why it is not needed.
 //
-//	Use the chart flyte-binary                      step release; the chart is pinned by Version
-//	Have a cluster                                  Env; preflight findings of its nodes and version
-//	Have at least one bucket                        WithStorage; its name is validated, the bucket is not made
-//	Have a PostgreSQL database that is reachable    WithDatabase; the chart's pods wait for it
-//	Make a role for the backend                     WithIdentity; ServiceAccount names whom it must trust
-//	Make a second role for user code                WithUserIdentity, WithDomainIdentity
-//	Cloud APIs change faster than guides            not needed: no cloud is called
-//	Add the chart repository                        Env.WithCharts
-//	Download the starter values                     not needed: they are read out of the chart
-//	helm install                                    steps namespace and release
-//	Do a dry run first                              planewright.Plan, Deployment.Render
-//	The starter has no plugins                      WithPlugins
-//	The starter has no DNS and no TLS               it has had an ingress since, which is switched off
-//	The starter has no authentication               WithAuth
-//	Forward ports 8088 and 8089                     done by Verify; the report says how to do it by hand
-//	Open the console                                the report's "next"
-//	Keep the old client configuration               not needed: no client configuration is written
-//	Point the client to the endpoint                the report's "next", with the right port
-//	Run a test workflow                             not done: Verify asks for Flyte's health
-//	Go to production from a single cluster          the same Deployment with more said
-//	Have an ingress controller                      WithIngress: ALB, NGINX, Traefik or GKE; by default there is no ingress
-//	Ingress, DNS, NGINX, ALB                        WithHost and WithIngress; what is wrong with both is said at once
-//	NGINX on Google Cloud with flyte-core           WithIngress(NGINX(…)) of a control plane
-//	OAuth2 authentication                           raw values below configuration.auth
-//	Flyte has no authorization                      as it is
-//	Upgrade by helm upgrade                         Install with a newer Version
-//	Minor upgrades may change a lot                 the plan shows what changes; findings tell of renamed values, of the database to save, of a downgrade
-//	Upgrade the components together                 not needed: they are one process
-//
-// And of its steps for several clusters:
-//
-//	Make a policy and roles                         steps identity/…, of [NewIdentity] or by default
-//	Make an OIDC provider for each cluster          step identity/…/oidc-provider/…
-//	Trust the data planes                           exact ServiceAccounts of each cluster; the plan reckons the budget
-//	Install a data plane                            steps dataplanes/…/namespace and release
-//	Make a token and read it                        step dataplanes/…/access, which waits until it is filled
-//	Put tokens and authorities into a Secret        step controlplane/credentials; others' keys stay
-//	Write labelClusterMap and clusterConfigs        WithLabelMap and WithDataplanes; always all of them
-//	Mount the credentials                           done; they are mounted where they are read
-//	Upgrade the control plane                       step controlplane/release, installed once with its credentials
-//	Make projects                                   step projects
-//	Bind labels to projects and workflows           step labels
-//	Run a workflow and look where it ran            WithCanary, with Verify
-//	Add a data plane                                WithDataplanes with one more; old clusters are not touched
+//	F01  A hosted Flyte                            step connection by Hosted; finding unreachable; finding no-discovery
+//	F02  Everything in one image                   step sandbox/image; step sandbox/container by NewSandbox
+//	F03  MinIO and PostgreSQL inside the sandbox   output Sandbox.Access
+//	F04  The sandbox is not for production         finding tests-only
+//	F05  One cluster with a cloud's services       step release by NewSingleCluster
+//	F06  A cluster of one's own                    step release by S3Compatible, Postgres
+//	F07  Production on one cluster                 step release by WithHost, WithIngress, WithAuth
+//	F08  Several clusters                          step controlplane/release by NewDeployment; step dataplanes/dp-1/release
+//	F09  The sandbox's chart                       not needed: it is in the image, and is not published
+//	F10  Have kubectl                              not needed: clusters are reached by handles of package kube
+//	F11  Have a container engine that answers      finding container-engine
+//	F12  Have flytectl                             not needed: the container is made through the engine's API
+//	F13  The image runs in other engines, too      not needed: an engine is a port, and Docker's API is spoken by Podman
+//	F14  Kubernetes runs in the container          step sandbox/kubeconfig
+//	F15  Start the sandbox                         step sandbox/container by Start; finding port-in-use
+//	F16  Its registry, and the form of a tag       output SandboxAccess.ImageTag; next: push images for tasks to
+//	F17  Its PostgreSQL                            output Sandbox.Access; next: the database is
+//	F18  Its console                               output Sandbox.Access; next: open the console
+//	F19  Have clients use it                       output ClientConfigFile.Export; next: have clients use the configuration
+//	F20  Its MinIO and the login there             output Sandbox.Access; next: MinIO's S3 API is
+//	F21  The clients' endpoint and login           output Deployment.ClientConfig by WithInsecure, WithLogin
+//	F22  The clients' console and log              output ClientConfig.YAML by WithConsole, WithLogger
+//	F23  Write the clients' configuration          step sandbox/client-config by NewClientConfigFile
+//	F24  The chart flyte-binary                    step release by NewSingleCluster
+//	F25  Have a cluster                            finding server-version; finding no-usable-node; finding permission-denied
+//	F26  Have a bucket                             step release by WithStorage, WithCloud
+//	F27  Have a PostgreSQL that is reached         step database-secret by WithDatabase, WithDialer
+//	F28  A role for Flyte itself                   step release by WithIdentity, NewIdentity
+//	F29  A second role for user code               step release by WithUserIdentity, WithDomainIdentity
+//	F30  Clouds change faster than guides          not needed: the clouds' own libraries are called
+//	F31  Add the chart repository                  not needed: Env.WithCharts says where charts come from
+//	F32  Download the starter's values             not needed: they are read out of the chart that is installed
+//	F33  Install the chart                         step namespace; step release
+//	F34  Do a dry run first                        output Deployment.Plan; output Deployment.Render
+//	F35  The starter has no plugins                step release by WithPlugins
+//	F36  The starter has no DNS and no TLS         step release by WithHost, WithIngress
+//	F37  The starter has no login                  step release by WithAuth
+//	F38  Forward two ports                         next: reach the console at; next: reach the API at
+//	F39  Open the console                          next: reach the console at http://localhost:8088/console
+//	F40  Keep the old configuration                output ClientConfigFile.Step by WithMerge
+//	F41  Point clients to the API's port           next: reach the API at dns:///localhost:8089
+//	F42  Run a workflow                            step placement by WithCanary; finding health
+//	F43  Production builds on one cluster          not needed: the same deployment says more
+//	F44  Have an ingress controller                finding ingress-class; finding ingress-controller
+//	F45  A host and its name                       finding ingress-address; finding dns; next: by the DNS record
+//	F46  NGINX                                     step release by NGINX
+//	F47  An Application Load Balancer              step controlplane/release by ALB, InternetFacing, WithGroup
+//	F48  NGINX on Google Cloud                     step controlplane/release by NGINX, GCS
+//	F49  It is flyte-core on one cluster           step controlplane/release by WithExecution
+//	F50  A login by OAuth2                         step controlplane/release by WithAuth
+//	F51  Flyte does not authorise                  finding no-authorization
+//	F52  Upgrade                                   step release by WithVersion; finding version-change
+//	F53  Minor versions may change a lot           finding version-change; finding database-backup; finding downgrade
+//	F54  Upgrade the planes together               finding version-skew
+//	F55  Control plane and data planes             step controlplane/release by WithControlPlane, WithDataplanes
+//	F56  The least policy for buckets              step identity/*/*/policy
+//	F57  A role for each kind of plane             step identity/*/*/role
+//	F58  Keep to one's own policies                step controlplane/release by AWSRole
+//	F59  An OIDC provider for each cluster         step identity/*/oidc-provider/*
+//	F60  Trust each kind of cluster                step identity/*/*/role
+//	F61  The control plane's role                  step identity/*/*/role
+//	F62  Edit its trust policy                     step identity/*/*/role
+//	F63  Trust the data catalog, too               step identity/*/*/role
+//	F64  The catalog caches in the bucket          step controlplane/release by WithStorage
+//	F65  The trust policy's text                   step identity/*/*/role
+//	F66  The data planes' role                     step identity/*/*/role
+//	F67  Trust user code in all namespaces         step identity/*/*/role by ForAnyProject
+//	F68  Or in each namespace by name              step identity/*/*/role by WithNamespaceMapping
+//	F69  Two clusters that are reached             finding server-version
+//	F70  The chart flyte-core                      step controlplane/release
+//	F71  Fetch the chart                           not needed: it is taken from where Env.WithCharts says
+//	F72  Where data planes find flyteadmin         step dataplanes/dp-1/release by WithHost
+//	F73  Where they find the catalog               step dataplanes/dp-1/release by CatalogAt; finding no-catalog
+//	F74  An internal load balancer for it          step controlplane/catalog by InternalLoadBalancer
+//	F75  Data planes report to flyteadmin          step dataplanes/dp-1/release by WithAuth
+//	F76  Install data planes                       step dataplanes/dp-1/namespace; step dataplanes/dp-1/release
+//	F77  A ServiceAccount and its token            step dataplanes/dp-1/access
+//	F78  The token's Secret                        step dataplanes/dp-1/access by WithTokenGeneration
+//	F79  All tokens and authorities in a Secret    step controlplane/credentials
+//	F80  Read a token and an authority             step dataplanes/dp-1/access; finding token-refused
+//	F81  Write them in the control plane           step controlplane/credentials
+//	F82  Mount them                                step controlplane/release
+//	F83  Labels and clusters for flyteadmin        step controlplane/release by WithLabelMap
+//	F84  The API server of a cluster               step dataplanes/dp-1/access; finding endpoint-unreachable
+//	F85  Weights that add up to one                step controlplane/release by Weight; finding weights
+//	F86  User code's default role                  step controlplane/release by WithUserIdentity
+//	F87  The control plane runs no workflows       finding executions-running
+//	F88  Or it runs workflows, too                 step controlplane/release by WithExecution
+//	F89  Upgrade the control plane                 step controlplane/release
+//	F90  From one cluster to several               step predecessor/stop by WithPredecessor
+//	F91  See that all pods run                     finding workload-not-ready
+//	F92  Bind a label to a project's domain        step labels by WithProject
+//	F93  The label must exist                      step labels by Validate
+//	F94  A file for each binding                   not needed: a label map has all of them
+//	F95  The project must exist                    step projects by WithProjects
+//	F96  Run there                                 step placement by WithCanary
+//	F97  Bind a label to a workflow                step labels by WithWorkflow
+//	F98  It runs on the label's cluster            step placement; finding placement
+//	F99  Add a cluster, again and again            step dataplanes/dp-2/release by WithDataplanes
+//	F100 Make the cluster                          not needed: a cluster is made by others and then named in the Env
+//	F101 Make its nodes                            not needed: as the cluster; finding no-usable-node
+//	F102 Its OIDC provider                         step identity/*/oidc-provider/*
+//	F103 A second statement of trust               step identity/*/*/role
+//	F104 Install the data plane there              step dataplanes/dp-2/release
+//	F105 Add its credentials                       step controlplane/credentials
+//	F106 A new label, the old ones stay            step controlplane/release by WithLabel
+//	F107 Upgrade the control plane                 step controlplane/release
+//	F108 Bind the new label                        step labels by WithWorkflow
+//	F109 Run there                                 step placement by WithCanary
+//	F110 See that it ran there                     step placement; finding placement
 //
 // [Discover] reads what the guide's reader has installed by hand into a
 // [Deployment], whose plan shows what taking it over changes.

@@ -177,6 +177,7 @@ func (d Deployment) validateFlyte2(p *planewright.Problems) {
 		{"host", d.host != "", d.host, "Flyte 2 checks no login, so that it is safe behind a proxy only that logs people in", "put the raw values of the chart below ingress, for that proxy"},
 		{"ingress", !d.ingress.isZero(), "", "Flyte 2 checks no login, so that it is safe behind a proxy only that logs people in", "put the raw values of the chart below ingress, for that proxy"},
 		{"auth", !d.auth.IsZero(), "", "Flyte 2 checks no login itself", "put a proxy that logs people in before it, and tell Flyte of its headers by flyte-core-components.runs.identityHeaders"},
+		{"plugins", len(d.plugins) > 0, "", "Flyte 2 has its plugins below another value, enabled_plugins.tasks", "use raw values below enabled_plugins.tasks"},
 		{"userIdentity", d.userIdentity.kind != "" || len(d.domainIdentities) > 0, "", projects, "annotate the ServiceAccount that tasks name, in the deployment's namespace"},
 		{"domains", len(d.domains) > 0, joinAnd(d.domains), "Flyte 2 has its domains in its own settings, not in the chart's values", "leave them out"},
 		{"projects", len(d.projects) > 0, "", "Flyte 2 has its projects behind its own API, not in the chart's values", "make them by its client once it runs"},

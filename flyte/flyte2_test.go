@@ -167,6 +167,8 @@ func TestFlyte2RefusesWhatItHasNoPlaceForWithTheReason(t *testing.T) {
 
 	for path, d := range map[string]flyte.Deployment{
 		"controlplane":                           second().WithControlPlane(flyte.NewControlPlane("main")),
+		"plugins":                                second().WithPlugins(flyte.Spark()),
+		"auth":                                   second().WithAuth(flyte.OIDC("https://login.acme.example", "flyte", planewright.SecretValue("a"), planewright.SecretValue("b"))),
 		"userIdentity":                           second().WithUserIdentity(flyte.AWSRole("arn:aws:iam::123456789012:role/user")),
 		"domains":                                second().WithDomains("production"),
 		"projects":                               second().WithProjects(flyte.NewProject("team1")),
