@@ -102,7 +102,7 @@ func TestEveryTypedValueIsReadByFlyteCore(t *testing.T) {
 	in := inputs{database: "1", storage: "1", auth: "1", credentials: "1", catalog: "lb.example:89", endpoints: map[string]string{}}
 	forEachCoreChart(t, func(t *testing.T, c *kube.Chart) {
 		t.Helper()
-		for name, d := range map[string]Deployment{"everything": everythingInPlanes(), "login": planes().WithAuth(login()), "plugins": planes().WithPlugins(Spark().WithConfig(kube.Values{"spark-config-default": []any{}}), Ray(), Dask(), Connector("a")), "other login": planes().WithAuth(otherLogin()), "AWS": planes(), "GCP": inPlanesOnGoogle()} {
+		for name, d := range map[string]Deployment{"everything": everythingInPlanes(), "login": planes().WithAuth(login()), "plugins": planes().WithPlugins(Spark().WithConfig(kube.Values{"spark-config-default": []any{}}), Ray(), Dask(), Connector("a")).WithMonitoring(ServiceMonitors(map[string]string{"release": "prometheus"})), "other login": planes().WithAuth(otherLogin()), "AWS": planes(), "GCP": inPlanesOnGoogle()} {
 			require.NoError(t, d.Validate(), name)
 			for _, v := range d.views() {
 				l, err := v.layer(v.recipe, c, facts, in)

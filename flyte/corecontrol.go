@@ -35,6 +35,7 @@ func (c controlRecipe) typed(overlay, defaults kube.Values, in inputs) kube.Valu
 	v.set("flyteadmin.initialProjects", anyList(c.projectNames()))
 	v.set("configmap.adminServer.auth.authorizedUris", c.authorizedURIs())
 	c.setAuth(v)
+	c.monitoring.setCore(v, defaults, "flyteadmin", "flytescheduler", "datacatalog")
 	c.setClusters(v, in)
 	c.setResources(v)
 	annotate(v, map[string]string{
@@ -54,6 +55,7 @@ func (c controlRecipe) typed(overlay, defaults kube.Values, in inputs) kube.Valu
 	}, "flyteadmin", "cluster_resource_manager")
 	if c.control.executes != "" {
 		c.setPlugins(v, c.plugins, defaults)
+		c.monitoring.setCore(v, defaults, "flytepropeller")
 		annotate(v, map[string]string{storageRevisionAnnotation: in.storage, authRevisionAnnotation: in.auth}, "flytepropeller")
 	}
 	return v.values

@@ -29,6 +29,7 @@ func (r dataRecipe) typed(overlay, defaults kube.Values, in inputs) kube.Values 
 	v.set("configmap.admin.admin.endpoint", api.endpoint())
 	v.set("configmap.admin.admin.insecure", api.plaintext)
 	v.set("configmap.catalog.catalog-cache", r.catalogValues(in))
+	r.monitoring.setCore(v, defaults, "flytepropeller")
 	r.setPlugins(v, mergePlugins(r.plugins, r.plane.plugins), defaults)
 	annotate(v, map[string]string{storageRevisionAnnotation: in.storage, authRevisionAnnotation: in.auth}, "flytepropeller")
 	return v.values

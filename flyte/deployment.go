@@ -27,10 +27,11 @@ type Deployment struct {
 	database Database
 
 	// host and ingress are a single-cluster deployment's.
-	host    string
-	auth    Auth
-	plugins []Plugin
-	ingress Ingress
+	host       string
+	auth       Auth
+	monitoring Monitoring
+	plugins    []Plugin
+	ingress    Ingress
 
 	identity         Identity
 	userIdentity     Identity

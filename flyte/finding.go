@@ -51,6 +51,8 @@ const (
 	CodeService = "service-missing"
 	// CodePlugin: the operator of a plugin is missing.
 	CodePlugin = "plugin-operator"
+	// CodeMonitoring: the Prometheus operator is missing.
+	CodeMonitoring = "monitoring-operator"
 	// CodeIssuer: an identity provider is not what the deployment says.
 	CodeIssuer = "identity-provider"
 	// CodeAuthorization: who is logged in may do everything.

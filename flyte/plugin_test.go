@@ -89,11 +89,3 @@ func TestPluginsThatContradictEachOtherAreRefused(t *testing.T) {
 		require.ErrorContains(t, err, text)
 	}
 }
-
-func ExampleSpark() {
-	_ = flyte.NewDataplane("dp-1", "flyte-dp-1").WithPlugins(
-		flyte.Spark().WithConfig(kube.Values{"spark-config-default": []any{
-			map[string]any{"spark.executor.instances": "4"},
-		}}))
-	// Output:
-}

@@ -31,6 +31,9 @@ func (b binding) probes() []planewright.Probe {
 	if _, ingress := b.recipe.entrance(); !ingress.isZero() {
 		probes = append(probes, probe("ingress", b.probeIngress))
 	}
+	if b.monitoring.set {
+		probes = append(probes, probe("monitoring", b.probeMonitoring))
+	}
 	if len(b.pluginsHere()) > 0 && b.recipe.executes() {
 		probes = append(probes, probe("plugins", b.probePlugins))
 	}

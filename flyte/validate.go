@@ -36,6 +36,7 @@ func (d Deployment) validate(p *planewright.Problems) {
 	d.storage.validate(p)
 	d.database.validate(p)
 	d.validateAuth(p)
+	d.monitoring.validate(p, d.inPlanes())
 	validatePlugins(p, "plugins", d.plugins)
 	d.validateIdentities(p)
 	d.validateProjects(p)
