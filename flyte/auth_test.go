@@ -146,9 +146,15 @@ func TestAnInstallLogsInAtFlyteadmin(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, rows, 1)
 
+	// Without the secret that flyteadmin has, it does not say what is there. The
+	// releases are to change, so that is not known before they have.
 	wrong := d.WithAuth(flyte.OIDC("https://idp.acme.example", "0oa1flyte", planewright.SecretValue("x"), planewright.SecretValue("not-what-flyteadmin-has")))
 	plan, err := wrong.Plan(t.Context(), w.env)
 	require.NoError(t, errorOf(plan, err))
+	assert.Equal(t, planewright.ActionUnknown, actions(plan)["flyte/ml/projects"])
+	_, err = wrong.Install(t.Context(), w.env, planewright.WithAttempts(1))
+	require.ErrorIs(t, err, planewright.ErrDenied)
+	assert.NotContains(t, err.Error(), "not-what-flyteadmin-has")
 }
 
 // A token that the provider gives for client credentials is taken by a server

@@ -29,6 +29,12 @@ type Plugin struct {
 }
 
 // Spark runs tasks of type "spark" as SparkApplications of the Kubeflow Spark operator.
+//
+// A driver makes its executors' pods itself, as the ServiceAccount that the task runs
+// as. Kubernetes lets no ServiceAccount do so by itself: give it a Role for pods,
+// services and configmaps, and a RoleBinding, in each project's namespace, by
+// [Deployment.WithResourceTemplate] or whoever makes the namespaces. This package
+// does not: it would let user code act on all pods there.
 func Spark() Plugin {
 	return Plugin{id: "spark", taskTypes: []string{"spark"}, resource: "sparkapplications", operator: "the Kubeflow Spark operator",
 		kind: schema.GroupVersionKind{Group: "sparkoperator.k8s.io", Version: "v1beta2", Kind: "SparkApplication"}}
