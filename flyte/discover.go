@@ -77,6 +77,7 @@ func (d *discoverer) discover(ctx context.Context, name string) (Discovery, erro
 		return Discovery{}, err
 	}
 	found = d.database(found, base["db.yaml"])
+	d.login(base["server.yaml"])
 	c := NewControlPlane(d.control.Name).WithRelease(d.state.Name)
 	if c, err = d.ingress(ctx, c); err != nil {
 		return Discovery{}, err
@@ -93,6 +94,19 @@ func (d *discoverer) discover(ctx context.Context, name string) (Discovery, erro
 		return Discovery{}, err
 	}
 	return Discovery{Deployment: found, Findings: d.findings}, nil
+}
+
+// login tells of a login: its secrets cannot be read, so a plan of what was found
+// would turn it off.
+func (d *discoverer) login(server kube.Values) {
+	if on, _ := server.Get("server.security.useAuth"); on != true {
+		return
+	}
+	issuer, _ := server.Get("auth.userAuth.openId.baseUrl")
+	client, _ := server.Get("auth.userAuth.openId.clientId")
+	d.findings = append(d.findings, planewright.Finding{Severity: planewright.SeverityError, Code: CodeDiscovery,
+		Cause: fmt.Sprintf("people log in at %v as %v, and the deployment that was read has no login: installing it would open Flyte to everybody", issuer, client),
+		Fix:   fmt.Sprintf("use WithAuth(flyte.OIDC(%q, %q, …)) on it first", issuer, client)})
 }
 
 // note tells what could not be read.

@@ -152,3 +152,22 @@ func TestTheVersionOfWhatIsThereIsRead(t *testing.T) {
 		assert.NotContains(t, f.Cause, "that of an upgrade")
 	}
 }
+
+// The secrets of a login cannot be read: what was found would turn it off, and
+// that is told.
+func TestALoginThatIsThereIsNotTurnedOffUnnoticed(t *testing.T) {
+	w := newPlanesWorld(t, "one", "two")
+	w.env = w.env.WithoutAdmin()
+	w.install(t, two().WithAuth(login("https://idp.acme.example")))
+	found, err := flyte.Discover(t.Context(), w.env, "ml", "control")
+	require.NoError(t, err)
+	var told []planewright.Finding
+	for _, f := range found.Findings {
+		if f.Severity == planewright.SeverityError {
+			told = append(told, f)
+		}
+	}
+	require.Len(t, told, 1)
+	assert.Equal(t, "people log in at https://idp.acme.example as 0oa1flyte, and the deployment that was read has no login: installing it would open Flyte to everybody", told[0].Cause)
+	assert.Equal(t, `use WithAuth(flyte.OIDC("https://idp.acme.example", "0oa1flyte", …)) on it first`, told[0].Fix)
+}
